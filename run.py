@@ -1,0 +1,10 @@
+#!/usr/bin/env python3
+"""The command line from a checkout: `python run.py eval` is `skillassay eval` in the project's own environment."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from skillassay.launch import launch  # noqa: E402 - the package lies beside this file
+
+launch(Path(__file__).parent)

@@ -1,0 +1,72 @@
+"""``skillassay check``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from skillassay.canonical import pretty_text
+from skillassay.cli.output import count_text, print_findings
+from skillassay.errors import Exit
+from skillassay.findings import Finding, Severity, sort_findings
+from skillassay.fixture.rules import load_rules
+from skillassay.locking import check_lock
+from skillassay.project import Project, load_project
+
+
+@click.command("check")
+@click.option("--strict", is_flag=True, help="Warnings fail the check too.")
+@click.option("--base", metavar="REF", help="Also compare the lock with the one at this git revision.")
+@click.option("--notes/--no-notes", default=False, help="Show notes too.")
+@click.option("--format", "form", type=click.Choice(("table", "json")), default="table", show_default=True)
+@click.pass_context
+def command(ctx: click.Context, *, strict: bool, base: str | None, notes: bool, form: str) -> int:
+    """Check all that needs no model: skills, suites, samples of checks, contract, fixtures, lock, versions, evidence.
+
+    Shows every problem of every file in one run, with code, file, line and next step.
+
+    Reads the project; writes nothing; needs no network and no key.
+
+    Exit codes: 0 no error; 1 at least one error (with --strict: or warning); 2 wrong usage; 3 cannot decide (the --base
+    revision does not exist).
+    """
+    project = load_project(Path(ctx.obj["root"]))
+    lock = check_lock(project, base=base)
+    findings = sort_findings([*project.findings, *_fixture_findings(project), *lock.findings])
+    failing = {Severity.ERROR, Severity.WARNING} if strict else {Severity.ERROR}
+    failed = any(finding.severity in failing for finding in findings)
+    if form == "json":
+        click.echo(_json(project, findings, failed=failed), nl=False)
+    else:
+        print_findings(findings, notes=notes)
+        click.echo(_summary(project, findings))
+    return int(Exit.FAILED if failed else Exit.PASSED)
+
+
+def _fixture_findings(project: Project) -> tuple[Finding, ...]:
+    paths = sorted({path for glob in project.contract.fixtures for path in project.root.glob(glob) if path.is_file()})
+    return load_rules(paths, root=project.root)[1] if paths else ()
+
+
+def _summary(project: Project, findings: tuple[Finding, ...]) -> str:
+    terms = project.contract.lock
+    ignored = f", left out of digests besides the defaults: {', '.join(terms.ignore)}" if terms.ignore else ""
+    contract = project.contract.path or "no contract, defaults hold"
+    return (
+        f"{len(project.packages)} skills, {len(project.cases)} quality cases, {len(project.routing)} routing cases; "
+        f"{contract}; the lock requires {terms.requires} evidence ({terms.require_evidence}){ignored}\n"
+        f"check: {count_text(findings)}"
+    )
+
+
+def _json(project: Project, findings: tuple[Finding, ...], *, failed: bool) -> str:
+    return pretty_text(
+        {
+            "passed": not failed,
+            "skills": len(project.packages),
+            "quality_cases": len(project.cases),
+            "findings": [{**asdict(finding), "severity": finding.severity.value} for finding in findings],
+        }
+    )

@@ -1,0 +1,66 @@
+"""``skillassay lock``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from skillassay.cli.output import count_text, print_findings, say
+from skillassay.errors import Exit
+from skillassay.findings import has_errors, sort_findings
+from skillassay.lockfile import LOCK_PATH
+from skillassay.locking import blocking_findings, check_lock, prepare_lock, write_lock
+from skillassay.project import Project, load_project
+
+
+@click.command("lock")
+@click.option("--check", "only_check", is_flag=True, help="Verify and write nothing.")
+@click.option("--base", metavar="REF", help="With --check: also compare with the lock at this git revision.")
+@click.option(
+    "--skill", "skills", multiple=True, metavar="NAME", help="Lock only this skill, keep the other entries. Repeatable."
+)
+@click.option("--no-evidence", is_flag=True, help="Lock versions that no run proved; the lock says so.")
+@click.option("--rebuild", is_flag=True, help="Start from the lock at HEAD instead of a broken file.")
+@click.pass_context
+def command(
+    ctx: click.Context, *, only_check: bool, base: str | None, skills: tuple[str, ...], no_evidence: bool, rebuild: bool
+) -> int:
+    """Write skills.lock.json: for every skill its version, the digest of its files, and the evidence of its evaluation.
+
+    Reads skills, suites, contract, evals/evidence and the stored runs. Writes skills.lock.json and evals/evidence/,
+    everything or nothing. Refuses a skill that changed without a new version and a version without passing evidence.
+    With --check it verifies instead, offline, and writes nothing.
+
+    Exit codes: 0 written, or all as locked; 1 refused, or drifted; 2 wrong usage; 3 cannot decide (an unreadable lock,
+    skill or suite, a missing --base revision).
+    """
+    if base is not None and not only_check:
+        raise click.UsageError("--base goes with --check")
+    project = load_project(Path(ctx.obj["root"]))
+    if only_check:
+        return _check(project, base)
+    known = {name for ready in project.usable for name in (ready.path, ready.skill.name)}
+    for name in skills:
+        if name not in known:
+            raise click.UsageError(f"there is no skill {name!r}")
+    relock = prepare_lock(project, no_evidence=no_evidence, rebuild=rebuild, only=skills)
+    if relock.refusals:
+        print_findings(sort_findings(relock.refusals))
+        say(f"refused: nothing was written ({count_text(relock.refusals)})")
+        return int(Exit.FAILED)
+    changed = write_lock(project.root, relock)
+    for line in relock.lines:
+        click.echo(line)
+    click.echo(f"{LOCK_PATH} {'written' if changed else 'unchanged'}, {len(relock.lock.skills)} skills")
+    return int(Exit.PASSED)
+
+
+def _check(project: Project, base: str | None) -> int:
+    result = check_lock(project, base=base)
+    findings = sort_findings([*blocking_findings(project), *result.findings])
+    print_findings(findings)
+    click.echo(f"lock --check: {result.n_skills} skills, {count_text(findings)}")
+    if not result.readable:
+        return int(Exit.UNDECIDED)
+    return int(Exit.FAILED if has_errors(findings) else Exit.PASSED)

@@ -1,0 +1,106 @@
+"""The entry: the table of commands, global options, and the one place where an exception becomes an exit code."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from skillassay import __version__
+from skillassay.cli.output import prepare_streams, print_error, say
+from skillassay.errors import Exit, SkillassayError
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "eval": ("evaluate", "Run the quality cases in three modes, score, gate, record."),
+    "e2e": ("e2e", "Run the routing cases: right skill, right script, or none."),
+    "check": ("check", "Check skills, suites, contract and lock, offline, all problems at once."),
+    "lock": ("lock", "Write skills.lock.json, or verify it with --check."),
+    "bump": ("bump", "Raise a skill's metadata.version in place; --init adds missing ones."),
+    "gate": ("gate", "Decide again on a stored run, without a model."),
+    "report": ("report", "Show a stored run as a table, Markdown, JSON or a GitHub step summary."),
+    "import": ("import_", "Read another tool's evals.json into a suite here."),
+}
+"""Command name -> (module in skillassay.cli, one line of help). Modules are imported when their command is called."""
+
+ALIASES = {"eval-quality": "eval"}
+
+EPILOG = """\b
+Exit codes: 0 passed; 1 a gate or a verification failed; 2 wrong usage;
+3 cannot decide (bad input, provider error, incomplete run); 70 a bug;
+130 interrupted; 141 closed pipe. make turns every failure into 2.
+"""
+
+
+class CommandTable(click.Group):
+    """A group that knows its commands by name and imports one when it is called: `--help` must start at once."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands, in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the module of a command."""
+        entry = COMMANDS.get(ALIASES.get(cmd_name, cmd_name))
+        if entry is None:
+            return None
+        command = importlib.import_module(f"skillassay.cli.{entry[0]}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list in `--help`, from the table alone."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, help_line) for name, (_, help_line) in COMMANDS.items()])
+
+
+@click.group(cls=CommandTable, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="skillassay")
+@click.option(
+    "--root", type=click.Path(path_type=Path, file_okay=False, exists=True), default=Path(), help="Project folder."
+)
+@click.option("--quiet", is_flag=True, help="No progress on stderr.")
+@click.option("--debug", is_flag=True, help="Show tracebacks.")
+@click.pass_context
+def cli(ctx: click.Context, *, root: Path, quiet: bool, debug: bool) -> None:
+    """Measure whether an Agent Skill really helps, and stop a changed skill from shipping without a new version and a
+    new measurement.
+
+    Reads skills, evals/ and skills.lock.json below the project folder; writes only what a command's own help says.
+    """
+    ctx.obj = {"root": root, "quiet": quiet, "debug": debug}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command line and return its exit code. Never raises."""
+    prepare_streams()
+    try:
+        code = cli.main(args=list(arguments), prog_name="skillassay", standalone_mode=False)
+        sys.stdout.flush()
+        # A command's `ctx.exit(n)` comes back as a value in this mode.
+        return int(code) if isinstance(code, int) else int(Exit.PASSED)
+    except click.ClickException as error:
+        error.show()
+        return int(Exit.USAGE)
+    except (click.Abort, KeyboardInterrupt):
+        say("interrupted")
+        return int(Exit.INTERRUPTED)
+    except SkillassayError as error:
+        print_error(error)
+        if "--debug" in arguments:
+            traceback.print_exc()
+        return int(error.exit_code)
+    except BrokenPipeError:
+        # Whoever read our output is gone; nothing more may be written, not even at interpreter exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return int(Exit.CLOSED_PIPE)
+    except Exception as error:  # noqa: BLE001 - the last stop: a bug says so in one line and keeps its traceback for --debug
+        if "--debug" in arguments:
+            traceback.print_exc()
+        say(f"bug: {type(error).__name__}: {error}")
+        say("hint: run again with --debug before the command and report the traceback")
+        return int(Exit.BUG)

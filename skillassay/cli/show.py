@@ -1,0 +1,39 @@
+"""Rendering a view in the format a command asks for, and the step summary of a CI service."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from skillassay.canonical import pretty_text
+from skillassay.cli.output import say
+from skillassay.report.base import RunView
+from skillassay.report.document import SUMMARY_BYTES, render_markdown
+from skillassay.report.table import render_table
+from skillassay.results import build_result
+
+FORMATS = ("table", "markdown", "json")
+
+
+def render(view: RunView, form: str, *, columns: int) -> str:
+    """The view as text."""
+    if form == "json":
+        return pretty_text(build_result(view.facts, view.assessment, view.header, occurred_at=view.occurred_at))
+    if form == "markdown":
+        return render_markdown(view)
+    return render_table(view, columns=columns)
+
+
+def append_step_summary(view: RunView) -> None:
+    """Append the report to the file that GITHUB_STEP_SUMMARY names, within what the service accepts for it."""
+    name = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not name:
+        return
+    path = Path(name)
+    try:
+        used = path.stat().st_size if path.exists() else 0
+        text = render_markdown(view, max_bytes=SUMMARY_BYTES - used - 1)
+        with path.open("ab") as handle:
+            handle.write(f"\n{text}".encode())
+    except OSError as error:
+        say(f"warning: the step summary {name} cannot be written: {error.strerror}")

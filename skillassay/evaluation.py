@@ -1,0 +1,165 @@
+"""A whole evaluation: open the models, run the plan into a record, assess it, write the result. Owns that order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from skillassay.assessment import Assessment, RunFacts, assess, facts_from_json
+from skillassay.errors import InputError
+from skillassay.models.base import Model, ModelIdentity
+from skillassay.models.opening import open_model
+from skillassay.preparation import Prepared, build_header, moved_skills
+from skillassay.proof import evidence_bodies
+from skillassay.report.base import RunView
+from skillassay.results import build_result
+from skillassay.runner import Listener, execute
+from skillassay.store import (
+    RunWriter,
+    new_run_id,
+    now_utc,
+    read_header,
+    read_records,
+    read_result,
+    run_folder,
+)
+from skillassay.subjects.loop import LoopSubject
+from skillassay.trial import TrialParts
+
+
+def evaluate(prepared: Prepared, listener: Listener, *, resume: str | None = None) -> RunView:
+    """Run (or go on with) an evaluation to its result. Raises :class:`StoreError` when the record cannot be written."""
+    with ExitStack() as stack:
+        candidate = stack.enter_context(open_model(prepared.models.candidate, rules=prepared.rules))
+        judge = candidate
+        if prepared.models.judge != prepared.models.candidate:
+            judge = stack.enter_context(open_model(prepared.models.judge, rules=prepared.rules))
+        models = describe_models(candidate.identity, judge.identity)
+        writer, done = _open_writer(prepared, models, resume)
+        with _closing(writer):
+            parts = _parts(prepared, candidate, judge)
+            jobs = prepared.request.jobs
+            interrupted = execute(prepared.plan, parts, writer, jobs=jobs, listener=listener, done=done)
+            return _finish(prepared, writer, interrupted=interrupted)
+
+
+def _open_writer(prepared: Prepared, models: dict[str, Any], resume: str | None) -> tuple[RunWriter, frozenset[str]]:
+    if resume is None:
+        header = build_header(prepared, run_id=new_run_id(), created_at=now_utc(), models=models)
+        writer = RunWriter.create(prepared.project.root, header)
+        writer.event("run_started")
+        return writer, frozenset()
+    folder = run_folder(prepared.project.root, resume)
+    _refuse_other_run(prepared, read_header(folder), folder.name)
+    writer = RunWriter.reopen(folder)
+    writer.event("run_resumed")
+    return writer, frozenset(record.trial_id for record in read_records(folder))
+
+
+def _refuse_other_run(prepared: Prepared, header: Mapping[str, Any], name: str) -> None:
+    """A run goes on only as the same experiment: same trials (skill bytes, cases, modes), candidate, judge and gate."""
+    facts = facts_from_json(header["facts"])
+    old = {trial.trial_id for trial in facts.plan.trials}
+    new = {trial.trial_id for trial in prepared.plan.trials}
+    differs = []
+    if old != new:
+        differs.append(f"{len(old ^ new)} trials (skill files, cases, selection or modes)")
+    if header["contract"]["binding"] != prepared.binding:
+        differs.append("candidate, judge, gate or scorer")
+    if header["fixture_digest"] != (prepared.rules.digest if prepared.rules else None):
+        differs.append("the fixtures")
+    if differs:
+        hint = "resume with the same options and files, or start a new run"
+        raise InputError(f"run {name} cannot be resumed: {', '.join(differs)} differ", hint=hint)
+
+
+@contextmanager
+def _closing(writer: RunWriter) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        writer.close()
+
+
+def _parts(prepared: Prepared, candidate: Model, judge: Model) -> TrialParts:
+    subject = LoopSubject(
+        model=candidate,
+        terms=prepared.contract.candidate,
+        catalog=prepared.catalog,
+        prompt_skills=prepared.prompt_skills,
+        eager_scope=prepared.contract.eager_scope,
+        isolation=prepared.isolation,
+        policy=prepared.policy,
+        limits=prepared.limits,
+    )
+    return TrialParts(
+        subject=subject,
+        judge=judge,
+        judge_terms=prepared.contract.judge,
+        cases={(case.suite, case.id): case for case in prepared.project.cases},
+        checks=prepared.project.checks,
+    )
+
+
+def _finish(prepared: Prepared, writer: RunWriter, *, interrupted: bool) -> RunView:
+    folder, header = writer.folder, read_header(writer.folder)
+    records = tuple(read_records(folder))
+    assessment = assess(prepared.facts, records, moved=moved_skills(prepared), interrupted=interrupted)
+    occurred_at = now_utc()
+    bodies, why_not = evidence_bodies(prepared, assessment, header=header, occurred_at=occurred_at)
+    writer.event("run_finished", decision=assessment.decision.status.value)
+    writer.finish(
+        build_result(prepared.facts, assessment, header, occurred_at=occurred_at)
+        | {"evidence": bodies, "no_evidence": why_not}
+    )
+    return _view(prepared.facts, assessment, header, folder, {"occurred_at": occurred_at, "no_evidence": why_not})
+
+
+def load_view(root: Path, run_id: str | None) -> RunView:
+    """A stored run, assessed anew from its records. Calls no model. Raises :class:`StoreError`."""
+    folder = run_folder(root, run_id)
+    header = read_header(folder)
+    facts = facts_from_json(header["facts"])
+    result = read_result(folder)
+    moved = tuple(result["moved_skills"]) if result is not None else ()
+    interrupted = result is None or bool(result["interrupted"])
+    assessment = assess(facts, read_records(folder), moved=moved, interrupted=interrupted)
+    ended = result or {"occurred_at": header["created_at"], "no_evidence": {}}
+    return _view(facts, assessment, header, folder, ended)
+
+
+def _view(
+    facts: RunFacts, assessment: Assessment, header: Mapping[str, Any], folder: Path, ended: Mapping[str, Any]
+) -> RunView:
+    return RunView(
+        facts=facts,
+        assessment=assessment,
+        header=header,
+        place="/".join(folder.parts[-3:]),
+        evidence=ended["no_evidence"],
+        occurred_at=ended["occurred_at"],
+    )
+
+
+def describe_models(candidate: ModelIdentity, judge: ModelIdentity) -> dict[str, Any]:
+    """Both models as a record says them. Independent means that neither model nor endpoint is shared."""
+
+    def words(identity: ModelIdentity) -> dict[str, Any]:
+        return {
+            "label": identity.label,
+            "provider": identity.provider,
+            "name": identity.name,
+            # A fixture's port is another one in every run and says nothing.
+            "endpoint": "embedded" if identity.is_fixture else identity.endpoint,
+            "is_fixture": identity.is_fixture,
+        }
+
+    shared_model = (candidate.provider, candidate.name) == (judge.provider, judge.name)
+    shared_endpoint = candidate.provider == judge.provider and candidate.endpoint == judge.endpoint
+    return {
+        "candidate": words(candidate),
+        "judge": words(judge),
+        "independent": not (shared_model or shared_endpoint),
+    }

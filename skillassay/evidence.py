@@ -1,0 +1,141 @@
+"""Evidence: what a run proves for a skill's bytes, as a committed file. Owns its fields, its path and its validity.
+
+Format ``evidence: 1``, written by ``lock`` from a finished run into ``evals/evidence/<skill path>.json``. It binds the
+skill's bytes, the digests of its own cases, and the contract's candidate, judge, gate rules and scorer version. A
+change in another skill of the catalog is a warning only. Evidence is not signed: it convinces who trusts the commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from skillassay.canonical import JsonProblem, parse_json, pretty_text
+
+EVIDENCE_VERSION = 1
+EVIDENCE_FOLDER = "evals/evidence"
+
+GRADES = ("fixture", "declared", "model")
+"""What a run may have passed: the fixture gate; all of the model gate but certification; the model gate."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One skill's evidence. ``body`` is the whole JSON object; the named fields are what verification compares."""
+
+    skill_path: str
+    skill_digest: str
+    version: str
+    grade: str
+    cases: Mapping[str, str]
+    binding: str
+    catalog: Mapping[str, str]
+    run_id: str
+    voided: str | None
+    body: Mapping[str, Any]
+
+
+class EvidenceProblem(ValueError):
+    """A file that is not evidence of a known format."""
+
+
+def evidence_path(skill_path: str) -> str:
+    """Where the evidence of a skill lies, relative to the project root."""
+    return f"{EVIDENCE_FOLDER}/{'_root' if skill_path == '.' else skill_path}.json"
+
+
+def evidence_bytes(body: Mapping[str, Any]) -> bytes:
+    """The bytes of an evidence file."""
+    return pretty_text(dict(body)).encode()
+
+
+def parse_evidence(data: bytes) -> Evidence:
+    """Read an evidence file. Raises :class:`EvidenceProblem`."""
+    try:
+        body = parse_json(data.decode("utf-8"))
+    except (UnicodeDecodeError, JsonProblem) as error:
+        raise EvidenceProblem(f"cannot be read: {error}") from error
+    return evidence_from_body(body)
+
+
+def evidence_from_body(body: Any) -> Evidence:
+    """Evidence from its JSON object. Raises :class:`EvidenceProblem`."""
+    if not isinstance(body, dict) or not isinstance(body.get("evidence"), int):
+        raise EvidenceProblem("is not an evidence file")
+    if body["evidence"] > EVIDENCE_VERSION:
+        raise EvidenceProblem(f"has format {body['evidence']}, newer than {EVIDENCE_VERSION}: use a newer skillassay")
+    try:
+        skill, voided = body["skill"], body.get("voided")
+        grade = str(body["decision"]["grade"])
+        if grade not in GRADES:
+            raise EvidenceProblem(f"names an unknown grade {grade!r}")
+        return Evidence(
+            skill_path=str(skill["path"]),
+            skill_digest=str(skill["digest"]),
+            version=str(skill["version"]),
+            grade=grade,
+            cases=dict(body["cases"]),
+            binding=str(body["binding"]["digest"]),
+            catalog=dict(body["catalog"]),
+            run_id=str(body["run"]["id"]),
+            voided=None if voided is None else str(voided),
+            body=body,
+        )
+    except (KeyError, TypeError) as error:
+        raise EvidenceProblem(f"lacks a field: {error}") from error
+
+
+def accepts(requires: str, grade: str) -> bool:
+    """Whether a lock that requires one grade accepts another: a stronger one always does."""
+    return GRADES.index(grade) >= GRADES.index(requires)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """What evidence must be bound to, from the tree as it is now."""
+
+    skill_digest: str
+    cases: Mapping[str, str]
+    binding: str
+    requires: str
+
+
+def mismatches(evidence: Evidence, expected: Expected) -> tuple[tuple[str, str], ...]:
+    """Every way in which evidence does not prove these bytes: (kind, what differs). Empty when it does.
+
+    Kinds: ``voided``, ``other-bytes``, ``other-cases``, ``other-contract``, ``too-weak``.
+    """
+    found: list[tuple[str, str]] = []
+    if evidence.voided is not None:
+        found.append(("voided", evidence.voided))
+    if evidence.skill_digest != expected.skill_digest:
+        found.append(("other-bytes", f"it is about {evidence.skill_digest[:12]}, not {expected.skill_digest[:12]}"))
+    if dict(evidence.cases) != dict(expected.cases):
+        names = sorted(
+            name for name in {*evidence.cases, *expected.cases} if evidence.cases.get(name) != expected.cases.get(name)
+        )
+        found.append(("other-cases", f"cases that differ: {', '.join(names)}"))
+    if evidence.binding != expected.binding:
+        found.append(("other-contract", "candidate, judge, gate rules or scorer version differ"))
+    if not accepts(expected.requires, evidence.grade):
+        found.append(("too-weak", f"it passed as {evidence.grade}, the lock requires {expected.requires}"))
+    return tuple(found)
+
+
+def read_evidence(root: Path, skill_path: str) -> tuple[bytes | None, Evidence | None, str | None]:
+    """The committed evidence of a skill: its bytes, its content, and what is wrong with it (None when nothing is)."""
+    path = root / evidence_path(skill_path)
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return None, None, None
+    except OSError as error:
+        return None, None, f"cannot be read: {error.strerror}"
+    # A Windows checkout may hold CRLF; JSON does not care, and the hash is taken over the LF form.
+    data = data.replace(b"\r\n", b"\n")
+    try:
+        return data, parse_evidence(data), None
+    except EvidenceProblem as problem:
+        return data, None, str(problem)

@@ -1,0 +1,217 @@
+"""The lock's verdicts: what drifted between tree and ``skills.lock.json``. Pure comparisons; writes nothing.
+
+Each verdict has its own finding code and says skill, versions, files and the next step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from skillassay import versions
+from skillassay.evidence import Evidence, Expected, evidence_path, mismatches
+from skillassay.findings import Finding, Severity, register
+from skillassay.lockfile import LOCK_PATH, Lock, LockedSuite, LockEntry
+
+MISSING = register("lock.missing", "There is no skills.lock.json.")
+EDITED = register("lock.edited-without-version", "A skill's files changed and its version did not.")
+NOT_LOCKED = register("lock.not-locked", "A skill has a new version that is not locked yet.")
+WENT_BACK = register("lock.version-went-back", "A skill's version is lower than the locked one.")
+NO_VERSION = register("lock.version-unusable", "A skill without a semver version cannot be locked.")
+ADDED = register("lock.added", "A skill is in the tree and not in the lock.")
+REMOVED = register("lock.removed", "A skill is in the lock and not in the tree.")
+CHANGED_VERSION_ONLY = register("lock.version-disagrees", "The lock names another version for the very same bytes.")
+NO_EVIDENCE = register("lock.no-evidence", "A skill is locked without evidence.")
+EVIDENCE_FILE = register("lock.evidence-file", "An evidence file is missing, unreadable or not the locked one.")
+EVIDENCE = {
+    "voided": register("lock.evidence-voided", "A skill's evidence was voided."),
+    "other-bytes": register("lock.evidence-other-bytes", "A skill's evidence is about other bytes."),
+    "other-cases": register("lock.evidence-other-cases", "A skill's evidence is about other cases."),
+    "other-contract": register("lock.evidence-other-contract", "A skill's evidence was made under another contract."),
+    "too-weak": register("lock.evidence-too-weak", "A skill's evidence is of a lower grade than the lock requires."),
+}
+CATALOG = register("lock.catalog-changed", "Another skill of the catalog changed since the evidence was made.")
+IGNORE = register("lock.ignore-changed", "The lock was written with another lock.ignore or lock.requires.")
+SUITE_EDITED = register("lock.suite-edited", "A case changed or vanished under an unchanged suite version.")
+RELOCKED = register("lock.relocked", "Against the base revision, a skill's bytes changed under the same version.")
+RATCHET = register("lock.never-evaluated", "Under ratchet: skills that were never evaluated (a counted warning).")
+
+EVAL_THEN_LOCK = "run `skillassay eval`, then `skillassay lock`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillState:
+    """A skill as it is in the tree, with what its evidence is and must be bound to. ``version`` is None if unusable."""
+
+    path: str
+    name: str
+    version: str | None
+    version_problem: str | None
+    digest: str
+    files: Mapping[str, str]
+    expected: Expected
+    evidence: Evidence | None = None
+    evidence_sha256: str | None = None
+    evidence_problem: str | None = None
+
+    @property
+    def manifest(self) -> str:
+        """Where findings about this skill point."""
+        return "SKILL.md" if self.path == "." else f"{self.path}/SKILL.md"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """The rules of this project's lock, from the contract."""
+
+    requires: str
+    require_evidence: str
+    ignore: tuple[str, ...]
+
+
+def verify(states: Sequence[SkillState], suites: Mapping[str, LockedSuite], lock: Lock, terms: Terms) -> list[Finding]:
+    """Everything in which tree and lock differ, and every lack of proof. Empty when all is as locked."""
+    found: list[Finding] = []
+    for state in states:
+        entry = lock.skills.get(state.path)
+        drift = drift_of(state, entry)
+        found += drift
+        if entry is not None and not drift:
+            found += _evidence_findings(state, entry, terms)
+    present = {state.path for state in states}
+    for path, entry in lock.skills.items():
+        if path not in present:
+            message = f"{path} {entry.version} is locked and not in the tree"
+            found.append(lock_finding(REMOVED, LOCK_PATH, message, hint="restore it, or run `skillassay lock`"))
+    found += suite_findings(suites, lock)
+    if lock.ignore != terms.ignore or lock.requires != terms.requires:
+        message = f"written with ignore {list(lock.ignore)}, requires {lock.requires}; the contract says otherwise"
+        found.append(lock_finding(IGNORE, LOCK_PATH, message, hint="run `skillassay lock`"))
+    return found + _never_evaluated(states, lock, terms) + _catalog_findings(states)
+
+
+def drift_of(state: SkillState, entry: LockEntry | None) -> list[Finding]:
+    """How one skill differs from its entry: at most one finding."""
+    where = state.manifest
+    if state.version is None:
+        hint = f"run `skillassay bump --init {state.path}`"
+        return [lock_finding(NO_VERSION, where, f"{state.name}: {state.version_problem}", hint=hint)]
+    if entry is None:
+        return [lock_finding(ADDED, where, f"{state.name} {state.version} is not in the lock", hint=EVAL_THEN_LOCK)]
+    names = changed_files(entry.files, state.files)
+    if state.digest == entry.digest:
+        if state.version == entry.version:
+            return []
+        message = f"{state.name}: same bytes, but {LOCK_PATH} says {entry.version} and SKILL.md {state.version}"
+        return [lock_finding(CHANGED_VERSION_ONLY, where, message, hint="restore the lock from version control")]
+    if state.version == entry.version:
+        message = f"{state.name}: changed without a new metadata.version ({state.version}): {names}"
+        hint = f"run `skillassay bump {state.path} patch|minor|major`, {EVAL_THEN_LOCK.removeprefix('run ')}"
+        return [lock_finding(EDITED, where, message, hint=hint)]
+    if versions.compare_versions(state.version, entry.version) < 0:
+        message = f"{state.name}: version went back from {entry.version} to {state.version}: {names}"
+        return [lock_finding(WENT_BACK, where, message, hint=f"choose a version above {entry.version}")]
+    message = f"{state.name}: {entry.version} -> {state.version} is not locked yet: {names}"
+    return [lock_finding(NOT_LOCKED, where, message, hint=EVAL_THEN_LOCK)]
+
+
+def changed_files(old: Mapping[str, str], new: Mapping[str, str], *, most: int = 5) -> str:
+    """The files that differ, in words: ``references/rules.md changed, old.md missing``."""
+    words = [
+        f"{name} {'missing' if name not in new else 'added' if name not in old else 'changed'}"
+        for name in sorted({*old, *new})
+        if old.get(name) != new.get(name)
+    ]
+    more = f" and {len(words) - most} more" if len(words) > most else ""
+    return ", ".join(words[:most]) + more
+
+
+def _evidence_findings(state: SkillState, entry: LockEntry, terms: Terms) -> list[Finding]:
+    ref = entry.evidence
+    where = evidence_path(state.path)
+    if ref.none is not None:
+        # Under ratchet a never evaluated skill is counted once for all, not listed.
+        if terms.require_evidence == "ratchet" and state.evidence is None:
+            return []
+        message = f"{state.name} {entry.version} is locked without evidence ({ref.none})"
+        severity = Severity.WARNING if terms.require_evidence == "ratchet" else Severity.ERROR
+        return [lock_finding(NO_EVIDENCE, state.manifest, message, hint=EVAL_THEN_LOCK, severity=severity)]
+    if state.evidence_problem is not None or state.evidence is None:
+        message = f"{state.name}: {state.evidence_problem or 'the locked evidence file does not exist'}"
+        return [lock_finding(EVIDENCE_FILE, where, message, hint=EVAL_THEN_LOCK)]
+    found = [
+        lock_finding(EVIDENCE[kind], where, f"{state.name} {entry.version}: {words}", hint=EVAL_THEN_LOCK)
+        for kind, words in mismatches(state.evidence, state.expected)
+    ]
+    if not found and state.evidence_sha256 != ref.sha256:
+        message = f"{state.name}: the file is not the one that was locked (SHA-256 {ref.sha256})"
+        found.append(lock_finding(EVIDENCE_FILE, where, message, hint="restore it, or run `skillassay lock`"))
+    return found
+
+
+def _never_evaluated(states: Sequence[SkillState], lock: Lock, terms: Terms) -> list[Finding]:
+    if terms.require_evidence != "ratchet":
+        return []
+    names = [s.name for s in states if (e := lock.skills.get(s.path)) is not None and e.evidence.none is not None]
+    if not names:
+        return []
+    message = f"{len(names)} of {len(states)} skills are locked and were never evaluated: {', '.join(names[:3])}"
+    message += ", …" if len(names) > 3 else ""
+    return [
+        lock_finding(RATCHET, LOCK_PATH, message, hint="write cases, then eval and lock", severity=Severity.WARNING)
+    ]
+
+
+def _catalog_findings(states: Sequence[SkillState]) -> list[Finding]:
+    now = {state.path: state.digest for state in states}
+    found = []
+    for state in states:
+        if state.evidence is None:
+            continue
+        catalog = state.evidence.catalog
+        others = sorted(p for p in {*now, *catalog} if p != state.path and now.get(p) != catalog.get(p))
+        if others:
+            message = f"{state.name} was evaluated beside another catalog: {', '.join(others[:5])} differ"
+            found.append(
+                lock_finding(CATALOG, state.manifest, message, hint="evaluate again", severity=Severity.WARNING)
+            )
+    return found
+
+
+def suite_findings(suites: Mapping[str, LockedSuite], lock: Lock) -> list[Finding]:
+    """Cases that changed or vanished although their suite has the locked version. Appended cases are fine."""
+    found = []
+    for name, locked in lock.suites.items():
+        now = suites.get(name)
+        if now is None or now.version != locked.version:
+            continue
+        for case, digest in sorted(locked.cases.items()):
+            if now.cases.get(case) != digest:
+                what = "changed" if case in now.cases else "vanished"
+                message = f"suite {name} {locked.version}: case {case} {what} under the same suite version"
+                found.append(
+                    lock_finding(SUITE_EDITED, LOCK_PATH, message, hint="raise the suite's version, then lock")
+                )
+    return found
+
+
+def base_findings(lock: Lock, base: Lock, ref: str) -> list[Finding]:
+    """What the lock did against the lock at ``ref``: bytes that changed under one version, versions that went back."""
+    found = []
+    for path, entry in sorted(lock.skills.items()):
+        old = base.skills.get(path)
+        if old is None or old.digest == entry.digest:
+            continue
+        names = changed_files(old.files, entry.files)
+        if old.version == entry.version:
+            message = f"{entry.name}: locked again under {entry.version} with other bytes than at {ref}: {names}"
+            found.append(lock_finding(RELOCKED, LOCK_PATH, message, hint=f"bump {path}, {EVAL_THEN_LOCK}"))
+        elif versions.compare_versions(entry.version, old.version) < 0:
+            message = f"{entry.name}: version went back from {old.version} at {ref} to {entry.version}"
+            found.append(lock_finding(WENT_BACK, LOCK_PATH, message, hint=f"choose a version above {old.version}"))
+    return found
+
+
+def lock_finding(code: str, path: str, message: str, *, hint: str, severity: Severity = Severity.ERROR) -> Finding:
+    """A finding of the lock's rules."""
+    return Finding(code=code, severity=severity, path=path, message=message, hint=hint)

@@ -1,0 +1,1 @@
+"""The models: one port (:mod:`base`), one module a provider. Importing this package imports no SDK."""

@@ -1,0 +1,119 @@
+"""The plan of a run: every trial there will be, before any of them runs. Pure; denominators come from here.
+
+A trial's id is made from content (suite, case, skill bytes, mode, repeat), so that the same trial has the same id in
+every run and a resumed run knows what is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from skillassay.canonical import short_digest
+from skillassay.case import Case
+
+
+class Mode(StrEnum):
+    """How the candidate meets the skill: offered by tools, not at all, or whole in the prompt."""
+
+    PROGRESSIVE = "progressive"
+    NONE = "none"
+    EAGER = "eager"
+
+
+ALL_MODES = (Mode.PROGRESSIVE, Mode.NONE, Mode.EAGER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedTrial:
+    """One trial: a case in a mode, for the n-th time (from 1). ``n_criteria`` is what a complete score counts."""
+
+    trial_id: str
+    suite: str
+    case_id: str
+    skill_path: str
+    mode: Mode
+    repeat: int
+    n_criteria: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """All trials of a run in their order, and which skills are covered whole (every case, every mode)."""
+
+    trials: tuple[PlannedTrial, ...]
+    modes: tuple[Mode, ...]
+    repeats: int
+    whole_skills: tuple[str, ...]
+    partial_skills: tuple[str, ...]
+
+    @property
+    def skills(self) -> tuple[str, ...]:
+        """Paths of the skills that have at least one planned trial, sorted."""
+        return tuple(sorted({trial.skill_path for trial in self.trials}))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedCase:
+    """A case with the path and digest of the skill it tests."""
+
+    case: Case
+    skill_path: str
+    skill_digest: str
+
+
+def build_plan(
+    cases: Sequence[PlannedCase], *, chosen: frozenset[tuple[str, str]], modes: Sequence[Mode], repeats: int
+) -> Plan:
+    """List the trials of the ``chosen`` (suite, case id) pairs among all ``cases``: by case, then mode, then repeat."""
+    modes = tuple(mode for mode in ALL_MODES if mode in modes)
+    trials = tuple(
+        PlannedTrial(
+            trial_id=_trial_id(item, mode, repeat),
+            suite=item.case.suite,
+            case_id=item.case.id,
+            skill_path=item.skill_path,
+            mode=mode,
+            repeat=repeat,
+            n_criteria=item.case.n_criteria,
+        )
+        for item in cases
+        if (item.case.suite, item.case.id) in chosen
+        for mode in modes
+        for repeat in range(1, repeats + 1)
+    )
+    left_out = {item.skill_path for item in cases if (item.case.suite, item.case.id) not in chosen}
+    planned = sorted({trial.skill_path for trial in trials})
+    whole = tuple(path for path in planned if path not in left_out and modes == ALL_MODES)
+    partial = tuple(path for path in planned if path not in whole)
+    return Plan(trials=trials, modes=modes, repeats=repeats, whole_skills=whole, partial_skills=partial)
+
+
+def _trial_id(item: PlannedCase, mode: Mode, repeat: int) -> str:
+    return short_digest(
+        {
+            "suite": item.case.suite,
+            "case": item.case.id,
+            "case_digest": item.case.digest,
+            "skill": item.skill_path,
+            "skill_digest": item.skill_digest,
+            "mode": mode.value,
+            "repeat": repeat,
+        }
+    )
+
+
+def highest_cost(plan: Plan, *, turn_limit: int, max_output_tokens: Mapping[str, int]) -> dict[str, int]:
+    """The most that a plan can spend: model calls and output tokens, by candidate and judge, retries not counted.
+
+    ``max_output_tokens`` has the keys ``candidate`` and ``judge``. Mode ``none`` offers no tools and takes one call.
+    """
+    candidate = sum(1 if trial.mode is Mode.NONE else turn_limit for trial in plan.trials)
+    judge = len(plan.trials)
+    return {
+        "candidate_calls": candidate,
+        "judge_calls": judge,
+        "candidate_output_tokens": candidate * max_output_tokens["candidate"],
+        "judge_output_tokens": judge * max_output_tokens["judge"],
+    }

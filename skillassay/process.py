@@ -1,0 +1,299 @@
+"""Starting other programs: the only module that does. Owns time limits, output caps, isolation and clean-up.
+
+Every program gets an argument list (never a shell line), an environment given in full, an empty standard input and a
+session of its own; its two outputs are read at the same time and capped while reading, so neither silence nor a flood
+can hang or fill the caller. When a call returns, its process group is dead and reaped and no pipe is left open.
+
+A script of a skill runs at one of two levels. ``namespaces``: user, network, PID and mount namespaces of its own, a
+read-only root that holds system folders and the Python environment and nothing of the user's, no capabilities, and a
+PID 1 that ends with the script and takes every descendant with it. ``process``: process group, limits and a scrubbed
+environment; a descendant that starts a session of its own survives, the user's files and the network are in reach.
+
+Left out: Windows, a limit on the number of files written, and system call filters.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import os
+import selectors
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+
+from skillassay.errors import EnvironmentFault
+
+SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+WORKSPACE = "/trial"
+"""Where a script finds its workspace. Fixed, so that printed paths are the same in every run and at every level."""
+
+_FIXED = {"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "TZ": "UTC", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0"}
+_SCRUBBED = {"PATH": SYSTEM_PATH, "HOME": "/tmp/home", "TMPDIR": "/tmp", **_FIXED}  # noqa: S108 - the script's own
+_POLL_S, _TICK_S, _GRACE_S = 0.05, 0.005, 0.3
+_CHUNK = 65_536
+_READY = b"\x1eskillassay: started\n"
+_TRAMPOLINE = Path(__file__).with_name("trampoline.py")
+
+
+class Isolation(StrEnum):
+    """What stands between a skill's script and the machine."""
+
+    NAMESPACES = "user, network, pid, mount namespaces"
+    PROCESS = "process group, limits and a scrubbed environment only"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandResult:
+    """What a program did. ``exit_code`` is 128 + N after signal N, and None when we stopped it.
+
+    ``timed_out``: it ran longer than allowed. ``truncated``: it wrote more than allowed, the rest was never read.
+    """
+
+    exit_code: int | None
+    stdout: bytes
+    stderr: bytes
+    timed_out: bool
+    truncated: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What one script may use. Each holds for one process, except time, processes and output.
+
+    ``reserves_address_space``: the program maps far more than it uses (Node.js), so that only written memory counts.
+    ``n_processes`` cannot be held for root at the ``process`` level: the kernel exempts it.
+    """
+
+    timeout_s: float = 30.0
+    cpu_s: int = 30
+    memory_bytes: int = 2 << 30
+    file_bytes: int = 64 << 20
+    n_open_files: int = 256
+    n_processes: int = 64
+    output_bytes: int = 8 << 20
+    reserves_address_space: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """The isolation this machine can give, and why it is not the better one ("" when it is)."""
+
+    level: Isolation
+    why: str
+
+
+class _Drain:
+    """Both outputs of one process, read as they come, never more than ``cap`` bytes together."""
+
+    def __init__(self, process: subprocess.Popen[bytes], cap: int) -> None:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        self.pipes = (process.stdout, process.stderr)
+        self.texts = (bytearray(), bytearray())
+        self.left, self.truncated = cap, False
+        self._selector = selectors.DefaultSelector()
+        for pipe, text in zip(self.pipes, self.texts, strict=True):
+            self._selector.register(pipe, selectors.EVENT_READ, text)
+
+    def read(self, wait_s: float) -> None:
+        """Read what is ready, waiting for at most ``wait_s`` seconds; shortly when only the program's end is left."""
+        for key, _ in self._selector.select(max(wait_s, 0) if self._selector.get_map() else _TICK_S):
+            chunk = os.read(key.fd, min(_CHUNK, self.left + 1))
+            if not chunk:
+                self._selector.unregister(key.fileobj)
+            self.truncated = self.truncated or len(chunk) > self.left
+            key.data.extend(chunk[: self.left])
+            self.left -= min(len(chunk), self.left)
+
+    def finish(self) -> None:
+        """Read what a dead process left behind (no survivor that holds a pipe is waited for); close everything."""
+        until = time.monotonic() + _GRACE_S
+        while self._selector.get_map() and not self.truncated and time.monotonic() < until:
+            self.read(until - time.monotonic())
+        self._selector.close()
+        for pipe in self.pipes:
+            pipe.close()
+
+
+def run_command(
+    argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], timeout_s: float, max_output_bytes: int
+) -> CommandResult:
+    """Run one program to its end. ``env`` is its whole environment. Raises ``EnvironmentFault`` if it cannot start.
+
+    Over ``timeout_s`` or ``max_output_bytes`` (both outputs together) its process group is killed; what was read stays.
+    """
+    limits = Limits(timeout_s=timeout_s, output_bytes=max_output_bytes)
+    return _run(argv, cwd=cwd, env=env, limits=limits, politely=False)
+
+
+def _run(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], limits: Limits, politely: bool) -> CommandResult:
+    try:
+        process = subprocess.Popen(
+            list(argv), cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, start_new_session=True,
+        )  # fmt: skip
+    except (OSError, ValueError) as error:
+        raise EnvironmentFault(f"cannot start {argv[0]}: {error}") from error
+    drain = _Drain(process, limits.output_bytes)
+    deadline = time.monotonic() + limits.timeout_s
+    timed_out = False
+    try:
+        while not (exited := _has_exited(process)) and not drain.truncated and not timed_out:
+            drain.read(min(_POLL_S, deadline - time.monotonic()))
+            timed_out = time.monotonic() >= deadline and not _has_exited(process)
+    finally:
+        _stop(process, politely=politely)
+        drain.finish()
+    stdout, stderr = (bytes(text) for text in drain.texts)
+    code = process.returncode if process.returncode >= 0 else 128 - process.returncode
+    return CommandResult(
+        exit_code=code if exited else None, stdout=stdout, stderr=stderr, timed_out=timed_out, truncated=drain.truncated
+    )
+
+
+def _has_exited(process: subprocess.Popen[bytes]) -> bool:
+    # WNOWAIT leaves a zombie, which keeps the group's number ours until the group is killed.
+    if hasattr(os, "waitid"):
+        return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    return process.poll() is not None
+
+
+def _stop(process: subprocess.Popen[bytes], *, politely: bool) -> None:
+    """Kill the group and reap its leader. ``politely``: PID 1 ends its namespace, and unshare waits for all in it."""
+    if politely and not _has_exited(process):
+        _signal_group(process.pid, signal.SIGTERM)
+        until = time.monotonic() + _GRACE_S
+        while not _has_exited(process) and time.monotonic() < until:
+            time.sleep(_TICK_S)
+    _signal_group(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _signal_group(pid: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS: EPERM for a group of zombies
+        os.killpg(pid, number)
+
+
+def git(root: Path, *args: str) -> CommandResult | None:
+    """Run git in ``root``; None when there is no git. Repository hooks, monitors, locks and prompts stay off.
+
+    ``GIT_*`` variables are dropped: a commit hook sets some that point at another repository.
+    """
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    env |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+    program = shutil.which("git")
+    if program is None:
+        return None
+    quiet = ("--no-pager", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
+    return run_command([program, *quiet, *args], cwd=root, env=env, timeout_s=60, max_output_bytes=64 << 20)
+
+
+@functools.cache
+def probe_isolation() -> Probe:
+    """Try the better level for real, once per process, with this interpreter inside."""
+    argv, limits, level = [sys.executable, "-c", ""], Limits(timeout_s=10), Isolation.NAMESPACES
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            result = run_isolated(argv, workspace=Path(folder), env={}, limits=limits, level=level)
+        except EnvironmentFault as fault:
+            return Probe(level=Isolation.PROCESS, why=fault.message)
+    if result.exit_code != 0:
+        return Probe(level=Isolation.PROCESS, why=f"Python fails inside namespaces: {_last_line(result.stderr)}")
+    return Probe(level=level, why="")
+
+
+def detect_isolation() -> Isolation:
+    """The isolation this machine can give."""
+    return probe_isolation().level
+
+
+def run_isolated(
+    argv: Sequence[str],
+    *,
+    workspace: Path,
+    env: Mapping[str, str],
+    limits: Limits,
+    level: Isolation,
+    folders: Mapping[str, Path] | None = None,
+) -> CommandResult:
+    """Run a hostile program in ``workspace``, which it sees as ``/trial``, with a home and ``/tmp`` of its own.
+
+    ``folders`` maps inside paths to further folders it may write. ``argv`` uses inside paths; below ``namespaces`` they
+    are put into outside ones, and back in the output. ``env`` is added to the scrubbed environment. Raises
+    ``EnvironmentFault`` when the program was never started: that is never the program's fault.
+    """
+    scratch = Path(tempfile.mkdtemp(prefix="skillassay-"))
+    own = {WORKSPACE: workspace, "/tmp": scratch, **(folders or {})}  # noqa: S108 - the script's own
+    own = {inside: folder.resolve() for inside, folder in own.items()}
+    closed = level is Isolation.NAMESPACES
+    moved = {} if closed else own
+    try:
+        (scratch / "home").mkdir()
+        result = _run(
+            [*_way_in(limits, own, closed=closed), argv[0], *(_outside(text, moved) for text in argv[1:])],
+            cwd=own[WORKSPACE],
+            env={name: _outside(value, moved) for name, value in {**_SCRUBBED, **env}.items()},
+            limits=limits,
+            politely=closed,
+        )
+    finally:
+        remove_tree(scratch)
+    before, started, stderr = result.stderr.partition(_READY)
+    if not started:
+        raise EnvironmentFault(f"isolation ({level}) could not be set up: {_last_line(before)}")
+    return replace(result, stdout=_inside(result.stdout, moved), stderr=_inside(stderr, moved))
+
+
+def _way_in(limits: Limits, folders: Mapping[str, Path], *, closed: bool) -> list[str]:
+    writable, readable = [(name, str(path)) for name, path in folders.items()], [(p, p) for p in _interpreter_paths()]
+    room = {"writable": writable, "readable": readable, "cwd": WORKSPACE} if closed else None
+    plan = json.dumps({"limits": asdict(limits), "ready": _READY.decode(), "room": room})
+    unshare = ("unshare", "-rnpf", "--mount-proc", "--kill-child")
+    return [*(unshare if closed else ()), sys.executable, "-I", "-S", str(_TRAMPOLINE), plan]
+
+
+def _outside(text: str, folders: Mapping[str, Path]) -> str:
+    for inside, folder in folders.items():
+        if text == inside or text.startswith(f"{inside}/"):
+            return f"{folder}{text[len(inside) :]}"
+    return text
+
+
+def _inside(output: bytes, folders: Mapping[str, Path]) -> bytes:
+    for inside, folder in sorted(folders.items(), key=lambda item: -len(str(item[1]))):
+        output = output.replace(os.fsencode(folder), os.fsencode(inside))
+    return output
+
+
+def _interpreter_paths() -> list[str]:
+    """Where this Python lives: its environment, its installation, and every link on the way to its binary."""
+    paths = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
+    binary = Path(sys.executable)
+    while binary.is_symlink():
+        paths.add(str(binary))
+        binary = binary.parent / binary.readlink()
+    return sorted(paths | {os.path.realpath(path) for path in paths} | {str(binary)})
+
+
+def _last_line(output: bytes) -> str:
+    return output.decode("utf-8", "replace").strip().rpartition("\n")[2][:300] or "no word from it"
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder a hostile program wrote in: locked, or nested deeper than Python can follow."""
+    with contextlib.suppress(OSError, RecursionError):
+        shutil.rmtree(folder)
+        return
+    for command in (["chmod", "-R", "u+rwX"], ["rm", "-rf"]):
+        argv, env = [*command, "--", str(folder)], {"PATH": SYSTEM_PATH}
+        with contextlib.suppress(EnvironmentFault):
+            run_command(argv, cwd=Path("/"), env=env, timeout_s=60, max_output_bytes=_CHUNK)

@@ -1,0 +1,131 @@
+"""From a finished run to evidence, and from stored runs to the proof a lock may use. Owns what counts as proof.
+
+Only a run whose whole decision passed proves anything, and only for skills of which it planned every case and every
+mode. The newest run that decided on exactly these bytes, cases and terms counts, also when it says no: running until
+something passes and locking that is not offered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from skillassay.assessment import Assessment
+from skillassay.canonical import Json, sha256_hex
+from skillassay.evidence import EVIDENCE_VERSION, EvidenceProblem, Expected, evidence_bytes, evidence_from_body
+from skillassay.gate import Status
+from skillassay.preparation import Prepared
+from skillassay.project import ReadySkill
+from skillassay.relock import Proof
+from skillassay.results import interval_json, lift_json, rate_json
+from skillassay.scoring import mode_totals
+from skillassay.store import RUNS, list_runs, read_header, read_result
+
+
+def evidence_bodies(
+    prepared: Prepared, assessment: Assessment, *, header: Mapping[str, Any], occurred_at: str
+) -> tuple[dict[str, Json], dict[str, str]]:
+    """Evidence by skill path, and why there is none for the other planned skills."""
+    grade = _grade(prepared, assessment)
+    bodies: dict[str, Json] = {}
+    why_not: dict[str, str] = {}
+    by_path = {ready.path: ready for ready in prepared.project.usable}
+    for path in prepared.plan.skills:
+        if path in prepared.plan.partial_skills:
+            why_not[path] = "the run covered a part of its cases or modes"
+        elif grade is None:
+            why_not[path] = f"the run's {assessment.decision.gate} is {assessment.decision.status.value}"
+        elif by_path[path].skill.version is None:
+            why_not[path] = "it has no metadata.version; run `skillassay bump --init`"
+        else:
+            bodies[path] = _body(prepared, assessment, by_path[path], header=header) | {
+                "decision": {"gate": assessment.decision.gate, "grade": grade},
+                "run": {
+                    "id": header["id"],
+                    "occurred_at": occurred_at,
+                    "content_digest": assessment.content_digest,
+                    "git": header["git"],
+                    "skillassay": header["skillassay"],
+                },
+            }
+    return bodies, why_not
+
+
+def _grade(prepared: Prepared, assessment: Assessment) -> str | None:
+    decision = assessment.decision
+    if assessment.interrupted:
+        return None
+    if decision.status is Status.PASSED:
+        return "fixture" if prepared.facts.is_fixture else "model"
+    return "declared" if not prepared.facts.is_fixture and decision.declared else None
+
+
+def _body(
+    prepared: Prepared, assessment: Assessment, ready: ReadySkill, *, header: Mapping[str, Any]
+) -> dict[str, Json]:
+    rows = [row for row in assessment.scores.rows if row.planned.skill_path == ready.path]
+    answered = sorted({name for row in rows for name in (row.record.candidate.model,) if name})
+    judged = sorted({name for row in rows for name in (row.record.judge.model,) if name})
+    lift = next((lift for lift in assessment.scores.lifts if lift.skill_path == ready.path), None)
+    return {
+        "evidence": EVIDENCE_VERSION,
+        "skill": {
+            "path": ready.path,
+            "name": ready.skill.name,
+            "version": ready.skill.version,
+            "digest": ready.digest,
+        },
+        "cases": prepared.project.case_digests(ready.path),
+        "binding": {"digest": header["binding_digest"], "terms": header["contract"]["binding"]},
+        "models": {
+            "candidate": {**header["models"]["candidate"], "answered": answered},
+            "judge": {**header["models"]["judge"], "answered": judged},
+            "independent": header["models"]["independent"],
+        },
+        "catalog": {other.path: other.digest for other in prepared.project.usable if other.path != ready.path},
+        "results": {
+            total.mode.value: {
+                "k": total.k,
+                "n": total.n,
+                "interval": interval_json(total.interval),
+                "trials": rate_json(total.trials),
+            }
+            for total in mode_totals(rows, prepared.plan.modes)
+        },
+        "lift": None if lift is None else lift_json(lift),
+        "repeats": prepared.plan.repeats,
+    }
+
+
+def find_proof(root: Path, expected: Expected, skill_path: str) -> Proof | None:
+    """The newest stored run that decided on exactly what is expected; None when there is none."""
+    for run_id in reversed(list_runs(root)):
+        folder = root / RUNS / run_id
+        header, result = read_header(folder), read_result(folder)
+        if result is None or not _is_about(header, result, expected, skill_path):
+            continue
+        body = result["evidence"].get(skill_path)
+        if body is None:
+            return Proof(
+                data=None, sha256=None, evidence=None, why_not=f"{result['no_evidence'][skill_path]} ({run_id})"
+            )
+        try:
+            evidence = evidence_from_body(body)
+        except EvidenceProblem as problem:
+            return Proof(data=None, sha256=None, evidence=None, why_not=f"the evidence of run {run_id} {problem}")
+        data = evidence_bytes(body)
+        return Proof(data=data, sha256=sha256_hex(data), evidence=evidence, why_not=None)
+    return None
+
+
+def _is_about(header: Mapping[str, Any], result: Mapping[str, Any], expected: Expected, skill_path: str) -> bool:
+    """Whether a run decided on these bytes, cases and terms as a whole: a partial or stopped run decides nothing."""
+    skill = header["skills"].get(skill_path)
+    if skill is None or skill["digest"] != expected.skill_digest or result["interrupted"]:
+        return False
+    if header["binding_digest"] != expected.binding:
+        return False
+    if any(header["cases"].get(name) != digest for name, digest in expected.cases.items()):
+        return False
+    return skill_path in header["facts"]["whole_skills"]

@@ -1,0 +1,93 @@
+"""What every report shows, in words: the view of one assessed run. Owns wording of numbers, not layout."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from skillassay.assessment import Assessment, RunFacts
+from skillassay.record import TrialRecord
+from skillassay.scoring import Lift, ModeTotal, Rate, Row
+from skillassay.stats import Interval
+
+FIXTURE_NOTICE = "FIXTURE RUN: authored answers, no model was observed. Token counts are estimates (~)."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunView:
+    """One run ready to be rendered. ``place`` is where its record lies; ``header`` is the stored header;
+    ``evidence`` says why a planned skill has none."""
+
+    facts: RunFacts
+    assessment: Assessment
+    header: Mapping[str, Any]
+    place: str
+    evidence: Mapping[str, str]
+    occurred_at: str
+
+    @property
+    def model_line(self) -> str:
+        """Candidate and judge as requested, and whether the judge is independent."""
+        models = self.header["models"]
+        independent = "independent" if models["independent"] else "NOT independent of the candidate"
+        return f"candidate {models['candidate']['label']}, judge {models['judge']['label']} ({independent})"
+
+
+def interval_text(interval: Interval | None) -> str:
+    """``[0.72, 1.00]``; rounded outwards nowhere, so the ends are what they are to two digits."""
+    return "no interval" if interval is None else f"[{interval.low:.2f}, {interval.high:.2f}]"
+
+
+def rate_text(rate: Rate) -> str:
+    """``12/13 scored of 13 planned``, with the Wilson 95 % interval."""
+    return f"{rate.passed}/{rate.scored} of {rate.planned} planned {interval_text(rate.interval)}"
+
+
+def criteria_text(total: ModeTotal) -> str:
+    """``16/16``, and how many criteria were planned where some were not scored."""
+    return f"{total.k}/{total.n}" + (f" of {total.n_planned}" if total.n != total.n_planned else "")
+
+
+def score_text(record: TrialRecord) -> str:
+    """``5/6``, or the reason why there is no score."""
+    if record.outcome.scored:
+        return f"{record.k}/{record.n_criteria}"
+    return "--"
+
+
+def tokens_text(n_tokens: int | None, *, estimated: bool) -> str:
+    """A token count; ``~`` marks an estimate, ``?`` what the provider did not tell."""
+    return "?" if n_tokens is None else f"{'~' if estimated else ''}{n_tokens}"
+
+
+def lift_text(lift: Lift) -> str:
+    """The lift in words: mean, interval, verdict, and the counts it rests on."""
+    if lift.difference.mean is None:
+        return f"no case scored in both modes (of {lift.n_planned})"
+    interval = lift.difference.interval
+    shown = f"95 % {interval_text(interval)}" if interval else f"no 95 % interval below 6 cases ({lift.n_cases} here)"
+    return (
+        f"{lift.difference.mean:+.2f} {shown}: {lift.difference.word}; "
+        f"{lift.k_progressive}/{lift.n_progressive} against {lift.k_none}/{lift.n_none}, "
+        f"{lift.n_cases} of {lift.n_planned} cases"
+    )
+
+
+def failed_lines(row: Row) -> list[tuple[str, str, str]]:
+    """(word, id, text) for everything a reader must see of a trial: failed marks, lucky passes, why it has no score."""
+    record = row.record
+    lines = [("FAIL", mark.id, mark.text or mark.evidence) for mark in record.marks if not mark.passed]
+    if record.outcome.scored:
+        lines += [
+            ("LUCKY", check, f"the check passed while {criterion}, which explains it, failed")
+            for check, criterion in record.lucky
+        ]
+    outcome = record.outcome
+    if not outcome.scored:
+        reason = outcome.reason.value if outcome.reason else "unknown"
+        stage = f" ({outcome.stage.value})" if outcome.stage else ""
+        lines.append(("UNSCORED", f"{reason}{stage}", outcome.detail or "no detail"))
+    elif outcome.detail:
+        lines.append(("FAIL", outcome.kind or "", outcome.detail))
+    return lines

@@ -1,0 +1,140 @@
+"""The canonical result of a run, ``result.json``: what other tools read. Owns its fields.
+
+``passed`` is null while the decision is open. Every rate carries its counts and its Wilson 95 % interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from skillassay.assessment import Assessment, RunFacts
+from skillassay.canonical import Json
+from skillassay.gate import Decision, Status
+from skillassay.plan import Mode
+from skillassay.scoring import Lift, ModeTotal, Rate, Row, rate_of
+from skillassay.stats import Interval
+
+
+def build_result(
+    facts: RunFacts, assessment: Assessment, header: Mapping[str, Any], *, occurred_at: str
+) -> dict[str, Json]:
+    """The result as one JSON object."""
+    scores, decision = assessment.scores, assessment.decision
+    progressive = next((total for total in scores.totals if total.mode is Mode.PROGRESSIVE), None)
+    return {
+        "run": header["id"],
+        "suites": header["suites"],
+        "subject": {"kind": "loop", "id": header["models"]["candidate"]["label"], "is_fixture": facts.is_fixture},
+        "score": None if progressive is None else {"k": progressive.k, "n": progressive.n},
+        "passed": {Status.PASSED: True, Status.FAILED: False}.get(decision.status),
+        "occurred_at": occurred_at,
+        "interrupted": assessment.interrupted,
+        "content_digest": assessment.content_digest,
+        "counts": rate_json(rate_of(scores.rows)),
+        "metrics": {
+            "modes": {total.mode.value: _total_json(total) for total in scores.totals},
+            "slices": {
+                part.name: {total.mode.value: _total_json(total) for total in part.totals} for part in scores.slices
+            },
+            "lift": {lift.skill_path: lift_json(lift) for lift in scores.lifts},
+            "overall_lift": None if scores.overall_lift is None else lift_json(scores.overall_lift),
+            "token_ratio": None if scores.token_ratio is None else float(scores.token_ratio),
+            "tokens_are_estimates": facts.estimated_tokens,
+            "unscored": [{"mode": mode, "reason": name, "count": n} for mode, name, n in scores.reasons],
+        },
+        "trials": [_trial_json(row) for row in scores.rows],
+        "decision": decision_json(decision),
+        "moved_skills": list(assessment.moved),
+    }
+
+
+def rate_json(rate: Rate) -> dict[str, Json]:
+    """Counts of a rate; ``passed + failed + unscored == planned``."""
+    return {
+        "planned": rate.planned,
+        "passed": rate.passed,
+        "failed": rate.failed,
+        "unscored": rate.unscored,
+        "interval": interval_json(rate.interval),
+    }
+
+
+def interval_json(interval: Interval | None) -> list[float] | None:
+    """``[low, high]``, or null where none exists."""
+    return None if interval is None else [round(interval.low, 6), round(interval.high, 6)]
+
+
+def _total_json(total: ModeTotal) -> dict[str, Json]:
+    return {
+        "k": total.k,
+        "n": total.n,
+        "n_planned": total.n_planned,
+        "interval": interval_json(total.interval),
+        "trials": rate_json(total.trials),
+        "input_tokens": total.usage.input_tokens,
+        "output_tokens": total.usage.output_tokens,
+        "model_calls": total.n_calls,
+        "retries": total.n_retries,
+    }
+
+
+def lift_json(lift: Lift) -> dict[str, Json]:
+    """A lift with its counts; ``p_value`` is the two-sided sign-flip test's."""
+    difference = lift.difference
+    return {
+        "mean": None if difference.mean is None else round(difference.mean, 6),
+        "interval": interval_json(difference.interval),
+        "p_value": None if difference.p_value is None else round(difference.p_value, 6),
+        "word": difference.word,
+        "cases": lift.n_cases,
+        "cases_planned": lift.n_planned,
+        "progressive": {"k": lift.k_progressive, "n": lift.n_progressive},
+        "none": {"k": lift.k_none, "n": lift.n_none},
+    }
+
+
+def _trial_json(row: Row) -> dict[str, Json]:
+    record = row.record
+    outcome = record.outcome
+    return {
+        "suite": row.planned.suite,
+        "case": row.planned.case_id,
+        "skill": row.planned.skill_path,
+        "mode": row.planned.mode.value,
+        "repeat": row.planned.repeat,
+        "status": outcome.status,
+        "reason": None if outcome.reason is None else outcome.reason.value,
+        "stage": None if outcome.stage is None else outcome.stage.value,
+        "detail": outcome.detail,
+        "k": record.k if outcome.scored else None,
+        "n": row.planned.n_criteria,
+        "marks": [
+            {"id": mark.id, "by": mark.by, "verdict": mark.verdict, "evidence": mark.evidence} for mark in record.marks
+        ],
+        "lucky": [{"check": check, "criterion": criterion} for check, criterion in record.lucky],
+        "model_calls": record.candidate.n_calls,
+        "input_tokens": record.candidate.usage.input_tokens,
+        "activated": list(record.activated),
+        "scripts": list(record.scripts),
+    }
+
+
+def decision_json(decision: Decision) -> dict[str, Json]:
+    """The decision with all its lines."""
+    return {
+        "gate": decision.gate,
+        "status": decision.status.value,
+        "declared": decision.declared,
+        "exit_code": int(decision.exit_code),
+        "lines": [
+            {
+                "name": line.name,
+                "status": line.status.value,
+                "number": line.number,
+                "limit": line.limit,
+                "detail": list(line.detail),
+            }
+            for line in decision.lines
+        ],
+    }

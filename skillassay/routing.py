@@ -1,0 +1,128 @@
+"""Routing: does a request lead to the right skill and script, or to none? Owns how expectation and run are compared.
+
+Expectations are asserted, never scored. A request that could not be answered (an error) is neither right nor wrong.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from skillassay.case import RoutingCase
+from skillassay.errors import InputError
+from skillassay.models.opening import FIXTURE, api_keys_in_environment, open_model, parse_model
+from skillassay.plan import Mode
+from skillassay.preparation import EvalRequest, build_catalog, load_fixtures
+from skillassay.process import Limits, detect_isolation
+from skillassay.project import Project, load_project, require_usable
+from skillassay.subjects.base import SubjectRequest
+from skillassay.subjects.loop import LoopSubject
+from skillassay.tools import script_policy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoutingResult:
+    """What one request led to. ``status`` is PASS, FAIL or UNSCORED; ``why`` says what differs or went wrong."""
+
+    case: RoutingCase
+    status: str
+    activated: tuple[str, ...]
+    scripts: tuple[str, ...]
+    input_tokens: int | None
+    estimated: bool
+    why: str | None
+    duration_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoutingRun:
+    """A project ready for routing: its cases and who answers."""
+
+    project: Project
+    model: str
+    is_fixture: bool
+    request: EvalRequest
+
+    @property
+    def cases(self) -> tuple[RoutingCase, ...]:
+        """The chosen cases."""
+        wanted = self.request.cases
+        return tuple(case for case in self.project.routing if not wanted or case.id in wanted)
+
+
+def prepare_routing(request: EvalRequest) -> RoutingRun:
+    """Load and check. Raises :class:`InputError` when something is broken or no case is there."""
+    project = load_project(request.root)
+    require_usable(project, "routing")
+    model = request.model or project.contract.candidate.model
+    run = RoutingRun(project=project, model=model, is_fixture=parse_model(model)[0] == FIXTURE, request=request)
+    if not run.cases:
+        raise InputError("no routing case is planned", hint="write evals/routing.json (docs/reference/suites.md)")
+    return run
+
+
+def run_routing(run: RoutingRun) -> Iterator[RoutingResult]:
+    """Send each request through our own loop in progressive mode, one after the other."""
+    contract = run.project.contract
+    rules = load_fixtures(run.project.root, contract) if run.is_fixture else None
+    catalog, shown = build_catalog(run.project.usable)
+    isolation = detect_isolation()
+    with open_model(run.model, rules=rules) as model:
+        subject = LoopSubject(
+            model=model,
+            terms=contract.candidate,
+            catalog=catalog,
+            prompt_skills=shown,
+            eager_scope=contract.eager_scope,
+            isolation=isolation,
+            policy=script_policy(isolation, api_keys_in_environment(), allow_unisolated=run.request.allow_unisolated),
+            limits=Limits(),
+        )
+        for case in run.cases:
+            yield _route(subject, case)
+
+
+def _route(subject: LoopSubject, case: RoutingCase) -> RoutingResult:
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="skillassay-", ignore_cleanup_errors=True) as folder:
+        request = SubjectRequest(query=case.query, files=(), mode=Mode.PROGRESSIVE, skill_path="")
+        result = subject.answer(request, Path(folder))
+    why: str | None
+    if result.error is not None:
+        status, why = "UNSCORED", f"{result.error.reason.value} ({result.error.stage.value}): {result.error.message}"
+    else:
+        why = difference(case, activated=result.activated, scripts=result.scripts)
+        if result.turn_limit:
+            why = "no answer within the turn limit"
+        status = "PASS" if why is None else "FAIL"
+    return RoutingResult(
+        case=case,
+        status=status,
+        activated=result.activated,
+        scripts=result.scripts,
+        input_tokens=result.spent.usage.input_tokens,
+        estimated=result.spent.usage.estimated,
+        why=why,
+        duration_s=time.monotonic() - started,
+    )
+
+
+def difference(case: RoutingCase, *, activated: tuple[str, ...], scripts: tuple[str, ...]) -> str | None:
+    """What a run did otherwise than expected, in words; None when it did as expected.
+
+    Activated must be exactly the expected skills, in any order; each expected script must have run, and with an empty
+    list none may have.
+    """
+    if set(activated) != set(case.expect_skills):
+        return f"activated {list(activated)}, expected {list(case.expect_skills)}"
+    if case.expect_scripts is None:
+        return None
+    missing = [script for script in case.expect_scripts if script not in scripts]
+    if missing:
+        return f"did not run {', '.join(missing)}"
+    if not case.expect_scripts and scripts:
+        return f"ran {', '.join(scripts)}, expected none"
+    return None

@@ -1,0 +1,100 @@
+"""Running a plan: trials in threads, one record each, until all are done or someone stops it. Owns order and progress.
+
+Reports to a listener and never prints. The record on disk is the only truth: scores are made from it, not from memory.
+On Ctrl-C no new trial begins, those under way are finished and recorded; a second Ctrl-C drops them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from skillassay.plan import Plan, PlannedTrial
+from skillassay.record import TrialRecord
+from skillassay.store import RunWriter
+from skillassay.trial import TrialParts, run_trial
+
+
+class Listener(Protocol):
+    """Somebody who watches a run, called from one thread."""
+
+    def trial_done(self, record: TrialRecord, n_done: int, n_planned: int) -> None:
+        """A trial has its record."""
+
+    def stopping(self, n_under_way: int) -> None:
+        """The run was asked to stop; so many trials are still under way."""
+
+
+@dataclass(slots=True)
+class _Pool:
+    """Trials under way. At most ``2 * jobs`` are submitted at a time, whatever the plan's size."""
+
+    parts: TrialParts
+    jobs: int
+    stop: threading.Event = field(default_factory=threading.Event)
+    under_way: set[Future[TrialRecord | None]] = field(default_factory=set)
+
+    def work(self, trial: PlannedTrial) -> TrialRecord | None:
+        return None if self.stop.is_set() else run_trial(trial, self.parts)
+
+    def fill(self, threads: ThreadPoolExecutor, waiting: Iterator[PlannedTrial]) -> None:
+        while len(self.under_way) < 2 * self.jobs and not self.stop.is_set():
+            trial = next(waiting, None)
+            if trial is None:
+                return
+            self.under_way.add(threads.submit(self.work, trial))
+
+    def next_finished(self) -> Iterator[TrialRecord]:
+        finished, _ = wait(self.under_way, return_when=FIRST_COMPLETED)
+        for future in finished:
+            # Taken out one by one, so that an interrupt in between leaves the rest to the next round.
+            self.under_way.discard(future)
+            record = future.result()
+            if record is not None:
+                yield record
+
+
+def execute(
+    plan: Plan,
+    parts: TrialParts,
+    writer: RunWriter,
+    *,
+    jobs: int,
+    listener: Listener,
+    done: frozenset[str] = frozenset(),
+) -> bool:
+    """Run every trial of ``plan`` whose id is not in ``done``. Returns whether it was interrupted.
+
+    Raises :class:`StoreError` when the record cannot be written; what was written before stays whole.
+    """
+    waiting = iter([trial for trial in plan.trials if trial.trial_id not in done])
+    n_done = len(done)
+    pool = _Pool(parts=parts, jobs=jobs)
+    threads = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="trial")
+    try:
+        pool.fill(threads, waiting)
+        while pool.under_way:
+            try:
+                for record in pool.next_finished():
+                    writer.append(record)
+                    writer.event("trial_done", trial=record.trial_id, status=record.outcome.status)
+                    n_done += 1
+                    listener.trial_done(record, n_done, len(plan.trials))
+                pool.fill(threads, waiting)
+            except KeyboardInterrupt:
+                if pool.stop.is_set():
+                    threads.shutdown(wait=False, cancel_futures=True)
+                    raise
+                pool.stop.set()
+                writer.event("interrupted")
+                listener.stopping(len(pool.under_way))
+    except BaseException:
+        # Nobody waits for trials whose records nobody can write.
+        pool.stop.set()
+        threads.shutdown(wait=False, cancel_futures=True)
+        raise
+    threads.shutdown(wait=True)
+    return pool.stop.is_set()

@@ -1,0 +1,244 @@
+"""From plan and records to numbers. Pure: no file, no clock, no model; decides nothing.
+
+Denominators come from the plan. A planned trial without a record is UNSCORED(interrupted); the last attempt of a trial
+counts and every attempt stays in the record. ``passed + failed + unscored == planned`` always.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from skillassay.errors import Reason, Stage
+from skillassay.plan import Mode, Plan, PlannedTrial
+from skillassay.record import Outcome, TrialRecord
+from skillassay.stats import Interval, PairedDifference, paired_difference, wilson
+from skillassay.transcript import Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rate:
+    """Trials passed, failed and unscored of those planned, with the Wilson 95 % interval over the scored ones."""
+
+    passed: int
+    failed: int
+    unscored: int
+
+    @property
+    def planned(self) -> int:
+        """All planned trials."""
+        return self.passed + self.failed + self.unscored
+
+    @property
+    def scored(self) -> int:
+        """Trials with a score."""
+        return self.passed + self.failed
+
+    @property
+    def interval(self) -> Interval | None:
+        """Wilson 95 % of passed/scored; None when nothing was scored."""
+        return wilson(self.passed, self.scored)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModeTotal:
+    """What one mode got: criteria k of n over scored trials, n planned; trials; the candidate's tokens and calls."""
+
+    mode: Mode
+    k: int
+    n: int
+    n_planned: int
+    trials: Rate
+    usage: Usage
+    n_calls: int
+    n_retries: int
+
+    @property
+    def interval(self) -> Interval | None:
+        """Wilson 95 % of criteria passed; criteria of one answer hang together, so it is narrower than it should be."""
+        return wilson(self.k, self.n)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lift:
+    """Progressive minus none over the cases in which both are scored, in shares of criteria, the case as the unit."""
+
+    skill_path: str
+    n_cases: int
+    n_planned: int
+    difference: PairedDifference
+    k_progressive: int
+    n_progressive: int
+    k_none: int
+    n_none: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slice:
+    """The subtotal of the cases of one slice."""
+
+    name: str
+    n_cases: int
+    totals: tuple[ModeTotal, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One planned trial with its record, or with what stands for a missing one."""
+
+    planned: PlannedTrial
+    record: TrialRecord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scores:
+    """Everything a report shows and the gate compares."""
+
+    rows: tuple[Row, ...]
+    totals: tuple[ModeTotal, ...]
+    slices: tuple[Slice, ...]
+    lifts: tuple[Lift, ...]
+    overall_lift: Lift | None
+    token_ratio: Fraction | None
+    reasons: tuple[tuple[str, str, int], ...]
+
+
+def score_run(plan: Plan, records: Iterable[TrialRecord], *, slices: Mapping[tuple[str, str], str]) -> Scores:
+    """Score a whole run. ``slices`` maps (suite, case id) to the case's slice."""
+    rows = _rows(plan, records)
+    names = sorted(set(slices.values()))
+    by_slice = {name: [r for r in rows if slices.get((r.planned.suite, r.planned.case_id)) == name] for name in names}
+    totals = mode_totals(rows, plan.modes)
+    paired = Mode.PROGRESSIVE in plan.modes and Mode.NONE in plan.modes
+    return Scores(
+        rows=rows,
+        totals=totals,
+        slices=tuple(
+            Slice(name=name, n_cases=len({_case(r) for r in part}), totals=mode_totals(part, plan.modes))
+            for name, part in by_slice.items()
+            if part
+        ),
+        lifts=tuple(lift_of(rows, skill) for skill in plan.skills) if paired else (),
+        overall_lift=lift_of(rows, None) if paired else None,
+        token_ratio=_token_ratio(totals),
+        reasons=_reasons(rows),
+    )
+
+
+def _rows(plan: Plan, records: Iterable[TrialRecord]) -> tuple[Row, ...]:
+    last: dict[str, TrialRecord] = {}
+    for record in records:
+        kept = last.get(record.trial_id)
+        if kept is None or record.attempt >= kept.attempt:
+            last[record.trial_id] = record
+    return tuple(Row(planned=trial, record=last.get(trial.trial_id) or missing_record(trial)) for trial in plan.trials)
+
+
+def missing_record(trial: PlannedTrial) -> TrialRecord:
+    """What stands for a planned trial that never ran: unscored, interrupted."""
+    return TrialRecord(
+        trial_id=trial.trial_id,
+        suite=trial.suite,
+        case_id=trial.case_id,
+        skill_path=trial.skill_path,
+        mode=trial.mode.value,
+        repeat=trial.repeat,
+        n_criteria=trial.n_criteria,
+        outcome=Outcome(
+            status="UNSCORED", reason=Reason.INTERRUPTED, stage=Stage.HARNESS, detail="the run ended before this trial"
+        ),
+    )
+
+
+def rate_of(rows: Sequence[Row]) -> Rate:
+    """Trial outcomes counted."""
+    statuses = [row.record.outcome.status for row in rows]
+    return Rate(passed=statuses.count("PASS"), failed=statuses.count("FAIL"), unscored=statuses.count("UNSCORED"))
+
+
+def mode_totals(rows: Sequence[Row], modes: Sequence[Mode]) -> tuple[ModeTotal, ...]:
+    """Totals per mode, in the order of ``modes``."""
+    return tuple(_mode_total([row for row in rows if row.planned.mode is mode], mode) for mode in modes)
+
+
+def _mode_total(rows: Sequence[Row], mode: Mode) -> ModeTotal:
+    scored = [row for row in rows if row.record.outcome.scored]
+    usage = Usage()
+    for row in rows:
+        usage = usage.plus(row.record.candidate.usage)
+    return ModeTotal(
+        mode=mode,
+        k=sum(row.record.k for row in scored),
+        n=sum(row.planned.n_criteria for row in scored),
+        n_planned=sum(row.planned.n_criteria for row in rows),
+        trials=rate_of(rows),
+        usage=usage,
+        n_calls=sum(row.record.candidate.n_calls for row in rows),
+        n_retries=sum(max(0, row.record.candidate.n_attempts - row.record.candidate.n_calls) for row in rows),
+    )
+
+
+def lift_of(rows: Sequence[Row], skill_path: str | None) -> Lift:
+    """The lift of one skill, or of all (None). Repeats are averaged inside their case first; the case is the unit."""
+    rows = [row for row in rows if skill_path in {None, row.planned.skill_path}]
+    arms = {mode: _shares(rows, mode) for mode in (Mode.PROGRESSIVE, Mode.NONE)}
+    cases = [case for case in arms[Mode.PROGRESSIVE] if case in arms[Mode.NONE]]
+    differences = [float(arms[Mode.PROGRESSIVE][case] - arms[Mode.NONE][case]) for case in cases]
+    steps = [Fraction(1, row.planned.n_criteria) for row in rows if _case(row) in cases]
+    counted = {
+        mode: [r for r in rows if r.planned.mode is mode and _case(r) in cases and r.record.outcome.scored]
+        for mode in arms
+    }
+    return Lift(
+        skill_path=skill_path or "",
+        n_cases=len(cases),
+        n_planned=len({_case(row) for row in rows}),
+        difference=paired_difference(differences, step=float(sum(steps) / len(steps)) if steps else 0.0),
+        k_progressive=sum(row.record.k for row in counted[Mode.PROGRESSIVE]),
+        n_progressive=sum(row.planned.n_criteria for row in counted[Mode.PROGRESSIVE]),
+        k_none=sum(row.record.k for row in counted[Mode.NONE]),
+        n_none=sum(row.planned.n_criteria for row in counted[Mode.NONE]),
+    )
+
+
+def exact_lift(rows: Sequence[Row], skill_path: str) -> Fraction | None:
+    """The mean difference as an exact fraction, for the gate's point rule; None when no case has both arms scored."""
+    rows = [row for row in rows if row.planned.skill_path == skill_path]
+    progressive, none = _shares(rows, Mode.PROGRESSIVE), _shares(rows, Mode.NONE)
+    differences = [progressive[case] - none[case] for case in progressive if case in none]
+    return sum(differences, Fraction(0)) / len(differences) if differences else None
+
+
+def _shares(rows: Sequence[Row], mode: Mode) -> dict[tuple[str, str], Fraction]:
+    """Mean share of criteria by case, over scored repeats; a case with an unscored repeat has none (no half cases)."""
+    by_case: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        if row.planned.mode is mode:
+            by_case.setdefault(_case(row), []).append(row)
+    return {
+        case: sum((Fraction(r.record.k, r.planned.n_criteria) for r in group), Fraction(0)) / len(group)
+        for case, group in by_case.items()
+        if all(row.record.outcome.scored for row in group)
+    }
+
+
+def _case(row: Row) -> tuple[str, str]:
+    return (row.planned.suite, row.planned.case_id)
+
+
+def _token_ratio(totals: Sequence[ModeTotal]) -> Fraction | None:
+    tokens = {total.mode: total.usage.input_tokens for total in totals}
+    eager, progressive = tokens.get(Mode.EAGER), tokens.get(Mode.PROGRESSIVE)
+    return Fraction(eager, progressive) if eager and progressive else None
+
+
+def _reasons(rows: Sequence[Row]) -> tuple[tuple[str, str, int], ...]:
+    """(mode, reason at stage, count) of every unscored trial, so that errors are seen by arm."""
+    counts: dict[tuple[str, str], int] = {}
+    for row in rows:
+        outcome = row.record.outcome
+        if outcome.reason is not None:
+            name = f"{outcome.reason.value} ({outcome.stage.value})" if outcome.stage else outcome.reason.value
+            counts[row.planned.mode.value, name] = counts.get((row.planned.mode.value, name), 0) + 1
+    return tuple((mode, name, n) for (mode, name), n in sorted(counts.items()))

@@ -1,0 +1,1 @@
+"""Who answers: one port (:mod:`base`), one module a kind of subject."""

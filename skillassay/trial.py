@@ -1,0 +1,184 @@
+"""One trial from query to record: subject, then code checks, then judge, then outcome. Owns that order.
+
+What was observed is never replaced: checks stay as they came out whatever the judge says, an answer stays as it was
+given. A stage that could not decide makes the trial UNSCORED with its reason; the stages before it are kept.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+
+from skillassay import behavior, checks
+from skillassay.case import Case
+from skillassay.checks.base import Check, CheckFault
+from skillassay.contract import JudgeTerms
+from skillassay.errors import Reason, Stage, TrialError
+from skillassay.judge import ask_judge, parse_verdicts, ungrounded
+from skillassay.models.base import Model, ModelReply
+from skillassay.plan import PlannedTrial
+from skillassay.record import Mark, Outcome, Spent, TrialRecord
+from skillassay.store import now_utc
+from skillassay.subjects.base import InputFile, Subject, SubjectRequest, SubjectResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialParts:
+    """Everything a trial needs besides its plan. ``checks`` holds each case's built checks by (suite, case id)."""
+
+    subject: Subject
+    judge: Model
+    judge_terms: JudgeTerms
+    cases: Mapping[tuple[str, str], Case]
+    checks: Mapping[tuple[str, str], Sequence[Check]]
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What a trial has observed so far."""
+
+    marks: list[Mark] = field(default_factory=list)
+    answer: str | None = None
+    judge_reply: str | None = None
+    judge: Spent = field(default_factory=Spent)
+    result: SubjectResult = field(default_factory=SubjectResult)
+
+
+def run_trial(planned: PlannedTrial, parts: TrialParts) -> TrialRecord:
+    """Run one trial to its record. Never raises for anything that belongs to the trial."""
+    started, clock = now_utc(), time.monotonic()
+    seen = _Seen()
+    try:
+        outcome = _observe(planned, parts, seen)
+    except TrialError as error:
+        outcome = _unscored(error)
+        if error.stage is Stage.JUDGE:
+            seen.judge = replace(seen.judge, n_attempts=seen.judge.n_attempts + error.n_attempts)
+    except Exception as error:  # noqa: BLE001 - a bug of ours must not be booked on the candidate, nor end the run
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        detail = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
+        outcome = Outcome(status="UNSCORED", reason=Reason.HARNESS_ERROR, stage=Stage.HARNESS, detail=detail)
+    return TrialRecord(
+        trial_id=planned.trial_id,
+        suite=planned.suite,
+        case_id=planned.case_id,
+        skill_path=planned.skill_path,
+        mode=planned.mode.value,
+        repeat=planned.repeat,
+        n_criteria=planned.n_criteria,
+        outcome=outcome,
+        marks=tuple(seen.marks),
+        answer=seen.answer,
+        judge_reply=seen.judge_reply,
+        transcript=[{"who": type(turn).__name__, **asdict(turn)} for turn in seen.result.transcript.turns],
+        activated=seen.result.activated,
+        scripts=seen.result.scripts,
+        candidate=seen.result.spent,
+        judge=seen.judge,
+        started_at=started,
+        duration_s=round(time.monotonic() - clock, 3),
+    )
+
+
+def _observe(planned: PlannedTrial, parts: TrialParts, seen: _Seen) -> Outcome:
+    key = (planned.suite, planned.case_id)
+    case = parts.cases[key]
+    with tempfile.TemporaryDirectory(prefix="skillassay-", ignore_cleanup_errors=True) as folder:
+        seen.result = parts.subject.answer(_subject_request(case, planned), Path(folder))
+    if seen.result.error is not None:
+        raise seen.result.error
+    if seen.result.turn_limit or seen.result.answer is None:
+        # The limit is part of the candidate's task: it had its turns and gave no answer. 0 of n.
+        n_calls = seen.result.spent.n_calls
+        return Outcome(status="FAIL", kind="turn_limit", detail=f"turn_limit: no answer after {n_calls} model calls")
+    seen.answer = seen.result.answer
+    text = seen.answer
+    structured = behavior.parse_answer(text) if case.behavior is not None else None
+    if structured is not None and case.behavior is not None:
+        seen.marks += behavior.code_marks(structured, case.behavior)
+        text = structured.response
+    _run_checks(parts.checks[key], text, seen)
+    if structured is not None:
+        _read_prose(case, structured, parts, seen)
+    if case.rubric:
+        _judge_rubric(case, text, parts, seen)
+    return Outcome(status="PASS" if all(mark.passed for mark in seen.marks) else "FAIL")
+
+
+def _subject_request(case: Case, planned: PlannedTrial) -> SubjectRequest:
+    """What the candidate gets of a case: the query and its files, nothing else."""
+    is_behavior = case.behavior is not None
+    return SubjectRequest(
+        query=case.query,
+        files=tuple(InputFile(name=file.path, source=file.source, text=file.text) for file in case.files),
+        mode=planned.mode,
+        skill_path=planned.skill_path,
+        response_schema=behavior.ANSWER_SCHEMA if is_behavior else None,
+        max_output_tokens=behavior.MAX_OUTPUT_TOKENS if is_behavior else None,
+    )
+
+
+def _run_checks(built: Sequence[Check], text: str, seen: _Seen) -> None:
+    faults = []
+    for check in built:
+        try:
+            result = checks.evaluate(check, text)
+        except CheckFault as fault:
+            faults.append(f"{check.check_id}: {fault}")
+            continue
+        seen.marks.append(Mark(id=check.check_id, by="code", verdict=result.verdict.value, evidence=result.evidence))
+    if faults:
+        raise TrialError("; ".join(faults), reason=Reason.CHECK_ERROR, stage=Stage.CHECK)
+
+
+def _read_prose(case: Case, structured: behavior.BehaviorAnswer, parts: TrialParts, seen: _Seen) -> None:
+    reply = behavior.ask_verdict(parts.judge, case, structured, timeout_s=parts.judge_terms.timeout_s)
+    _book(reply, seen)
+    seen.marks += behavior.judge_marks(reply.turn.text)
+
+
+def _judge_rubric(case: Case, text: str, parts: TrialParts, seen: _Seen) -> None:
+    terms = parts.judge_terms
+    reply = ask_judge(parts.judge, case, text, max_output_tokens=terms.max_output_tokens, timeout_s=terms.timeout_s)
+    _book(reply, seen)
+    verdicts = parse_verdicts(reply.turn.text, case.rubric)
+    invented = ungrounded(verdicts, text)
+    if invented:
+        message = f"the judge passed {', '.join(invented)} on words that do not stand in the answer"
+        raise TrialError(message, reason=Reason.UNGROUNDED, stage=Stage.JUDGE)
+    abstained = [item.criterion.id for item in verdicts if item.verdict == "ABSTAIN"]
+    seen.marks += [
+        Mark(
+            id=item.criterion.id,
+            by="judge",
+            verdict=item.verdict,
+            evidence=item.evidence,
+            critical=item.criterion.critical,
+            explains=item.criterion.explains,
+            text=item.criterion.text,
+        )
+        for item in verdicts
+        if item.verdict != "ABSTAIN"
+    ]
+    if abstained:
+        message = f"the judge abstained on {', '.join(abstained)}"
+        raise TrialError(message, reason=Reason.JUDGE_ABSTAINED, stage=Stage.JUDGE)
+
+
+def _book(reply: ModelReply, seen: _Seen) -> None:
+    seen.judge = Spent(
+        n_calls=seen.judge.n_calls + 1,
+        n_attempts=seen.judge.n_attempts + reply.n_attempts,
+        usage=seen.judge.usage.plus(reply.usage),
+        model=reply.model or seen.judge.model,
+    )
+    seen.judge_reply = reply.turn.text
+
+
+def _unscored(error: TrialError) -> Outcome:
+    detail = error.message
+    return Outcome(status="UNSCORED", reason=error.reason, stage=error.stage, kind=error.kind, detail=detail)

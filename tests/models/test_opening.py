@@ -1,0 +1,196 @@
+"""Names of models, where keys come from, and the fixture model as a whole."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from skillassay.errors import EnvironmentFault, Exit, InputError, Reason, TrialError, UsageError
+from skillassay.models.base import ModelIdentity, ModelRequest
+from skillassay.models.opening import KEY_VARIABLES, api_keys_in_environment, open_model, parse_model
+from skillassay.transcript import Tool, ToolResult, ToolTurn, UserTurn
+from tests.fixture.authored import read
+from tests.models.wire_server import ASK, OK, WireServer
+
+RULES = """\
+fixture: 1
+subject:
+  - id: answer
+    when: {query: [solde], prompt: ["27 jours"], tools: [load_skill]}
+    capture: {n: '(\\d+) jours'}
+    reply: {text: "Il reste {{n}}."}
+  - id: load
+    when: {query: [solde], tools: [load_skill]}
+    reply: {calls: [{name: load_skill, args: {skill_name: leave}}]}
+  - {id: busy, when: {query: [busy]}, reply: {error: {code: 503, status: UNAVAILABLE, message: later}}}
+judge:
+  - {criterion: c, pass: "reste 27", missing: "no"}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (*KEY_VARIABLES, "GOOGLE_GEMINI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_the_two_forms() -> None:
+    """A fixture has no name of its own."""
+    assert parse_model("fixture") == ("fixture", "fixture")
+    assert parse_model("gemini:gemini-3.5-flash") == ("gemini", "gemini-3.5-flash")
+    assert parse_model("gemini:tunedModels/x-1") == ("gemini", "tunedModels/x-1")
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("", "no known provider"),
+        ("gemini", "no known provider"),
+        ("gemini-3.5-flash", "no known provider"),
+        ("fixture:x", "no known provider"),
+        ("Gemini:x", "no known provider"),
+        ("gemini:", "not the name"),
+        ("gemini:a b", "not the name"),
+        ("gemini:../x", "not the name"),
+        ("gemini:x?y", "not the name"),
+        ("openai:gpt", "not there yet"),
+        ("replay:runs/x", "not there yet"),
+    ],
+)
+def test_another_form_is_wrong_usage_and_names_the_right_ones(spec: str, words: str) -> None:
+    """Also for providers that are planned: a name that does nothing must not look like one that works."""
+    with pytest.raises(UsageError, match=words) as caught:
+        parse_model(spec)
+    assert "gemini:NAME" in str(caught.value.hint)
+    assert caught.value.exit_code is Exit.USAGE
+
+
+def test_the_fixture_is_a_whole_conversation(tmp_path: Path) -> None:
+    """Call, result, answer, verdict: over HTTP, through the SDK, named as a fixture, with estimated usage."""
+    tool = Tool(name="load_skill", description="d", parameters={"type": "object", "properties": {}})
+    user = UserTurn(text="Quel est mon solde ?")
+    with open_model("fixture", rules=(rules := read(tmp_path, RULES))) as model:
+        first = model.generate(ModelRequest(system="s", turns=(user,), tools=(tool,)))
+        (call,) = first.turn.calls
+        results = ToolTurn(results=(ToolResult(name=call.name, response={"output": "27 jours"}, id=call.id),))
+        last = model.generate(ModelRequest(system="s", turns=(user, first.turn, results), tools=(tool,)))
+        document = {"query": user.text, "answer": last.turn.text, "criteria": [{"id": "c", "text": "t"}]}
+        judge = ModelRequest(
+            system="j", turns=(UserTurn(text=json.dumps(document)),), response_schema={"type": "object"}
+        )
+        verdict = json.loads(model.generate(judge).turn.text)["criteria"][0]
+    assert (call.name, call.args, call.id) == ("load_skill", {"skill_name": "leave"}, "call-1")
+    assert last.turn.text == "Il reste 27."
+    assert (verdict["evidence"], verdict["verdict"]) == ("reste 27", "PASS")
+    assert last.usage.estimated
+    assert last.model == f"fixture-{rules.digest[:12]}"
+    assert model.identity == ModelIdentity(provider="fixture", name="fixture", endpoint=None, is_fixture=True)
+    assert model.identity.label == "fixture"
+
+
+def test_a_miss_is_an_error_of_its_own_kind(tmp_path: Path) -> None:
+    """Asked once, and named."""
+    with open_model("fixture", rules=read(tmp_path, RULES)) as model, pytest.raises(TrialError) as caught:
+        model.generate(ASK)
+    assert (caught.value.reason, caught.value.kind) == (Reason.PROVIDER_ERROR, "fixture_miss")
+    assert caught.value.n_attempts == 1
+    assert "Combien" in caught.value.message
+
+
+def test_an_authored_error_is_retried_without_waiting_long(tmp_path: Path) -> None:
+    """The path of retries is the real one; only its waits are short."""
+    request = ModelRequest(system="", turns=(UserTurn(text="busy"),))
+    with open_model("fixture", rules=read(tmp_path, RULES)) as model, pytest.raises(TrialError) as caught:
+        model.generate(request)
+    assert (caught.value.kind, caught.value.n_attempts) == ("server", 4)
+
+
+def test_a_fixture_without_rules_is_refused(tmp_path: Path) -> None:
+    """Before anything is started."""
+    for rules in (None, read(tmp_path, "fixture: 1\n")):
+        with pytest.raises(InputError, match="no rules"), open_model("fixture", rules=rules):
+            pass
+
+
+@pytest.mark.parametrize(
+    ("set_to", "key"),
+    [
+        ({"GEMINI_API_KEY": "k1"}, "k1"),
+        ({"GOOGLE_API_KEY": "k2"}, "k2"),
+        ({"GEMINI_API_KEY": "k1", "GOOGLE_API_KEY": "k2"}, "k1"),
+        ({"GEMINI_API_KEY": " ", "GOOGLE_API_KEY": "k2\n"}, "k2"),
+    ],
+)
+def test_gemini_takes_key_and_endpoint_from_the_environment(
+    monkeypatch: pytest.MonkeyPatch, set_to: dict[str, str], key: str
+) -> None:
+    """GEMINI_API_KEY goes first; the endpoint is recorded without its password."""
+    for name, value in set_to.items():
+        monkeypatch.setenv(name, value)
+    with WireServer(OK) as server:
+        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.base_url.replace("//", "//user:pw@") + "/gw")
+        with open_model("gemini:gemini-x") as model:
+            assert model.generate(ASK).turn.text == "ok"
+            assert model.identity == ModelIdentity(
+                provider="gemini", name="gemini-x", endpoint=f"{server.base_url}/gw", is_fixture=False
+            )
+    (seen,) = server.seen
+    assert seen.path == "/gw/v1beta/models/gemini-x:generateContent"
+    assert seen.headers["x-goog-api-key"] == key
+
+
+def test_gemini_without_an_endpoint_is_the_public_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Named in full, so that a record says it."""
+    monkeypatch.setenv("GEMINI_API_KEY", "k")
+    with open_model("gemini:gemini-x") as model:
+        assert model.identity.endpoint == "https://generativelanguage.googleapis.com"
+
+
+def test_gemini_without_a_key_says_which_variable_to_set() -> None:
+    """The machine lacks something: exit 3."""
+    with pytest.raises(EnvironmentFault) as caught, open_model("gemini:gemini-x"):
+        pass
+    assert "GEMINI_API_KEY" in str(caught.value.hint)
+    assert caught.value.exit_code is Exit.UNDECIDED
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("GEMINI_API_KEY", "clé"),
+        ("GEMINI_API_KEY", "two words"),
+        ("GEMINI_API_KEY", "a\r\nX-Evil: 1"),
+        ("GOOGLE_GEMINI_BASE_URL", "ftp://secret@example.org"),
+        ("GOOGLE_GEMINI_BASE_URL", "http://secret:port"),
+        ("GOOGLE_GEMINI_BASE_URL", "//secret"),
+    ],
+)
+def test_an_unusable_setting_is_named_and_not_shown(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    """Both may hold a secret."""
+    monkeypatch.setenv("GEMINI_API_KEY", "k")
+    monkeypatch.setenv(name, value)
+    with pytest.raises(EnvironmentFault, match=name) as caught, open_model("gemini:gemini-x"):
+        pass
+    assert value not in repr(caught.value) + str(caught.value.hint)
+
+
+def test_the_names_of_set_keys_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty variable is not a key, and no value is told."""
+    assert api_keys_in_environment() == ()
+    monkeypatch.setenv("GOOGLE_API_KEY", "k")
+    monkeypatch.setenv("OPENAI_API_KEY", "")
+    assert api_keys_in_environment() == ("GOOGLE_API_KEY",)
+
+
+def test_importing_and_parsing_costs_neither_server_nor_sdk() -> None:
+    """--help and check must start fast."""
+    code = (
+        "import sys; from skillassay.models.opening import parse_model; parse_model('gemini:x'); "
+        "print([m for m in sys.modules if m.startswith(('google', 'http', 'skillassay.fixture', 'yaml'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
