@@ -1,8 +1,8 @@
 """Edits a skill's version in place. Owns the edit; every other byte of SKILL.md stays as it was.
 
 What is kept: comments, quoting style, line ends, byte-order mark, order of keys. The edit is made on the text at the
-parser's marks, and is then read back: name, body and every value but the version must be what they were, and the version
-what was asked for. Where that cannot be had, ``InputError`` says what to do by hand and nothing is written.
+parser's marks, and is then read back: body and every value but the version must be what they were, and the version what
+was asked for. Where that cannot be had, ``InputError`` says what to do by hand and nothing is written.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def bump_version(data: bytes, *, part: Part, path: str) -> tuple[bytes, str, str
 def init_version(data: bytes, *, path: str, version: str = FIRST_VERSION) -> VersionEdit:
     """Give the skill a SemVer ``metadata.version``: unchanged where it has one; else in the smallest edit.
 
-    ``1.0`` and ``v1`` are rewritten where they stand; a top-level ``version`` is repeated under ``metadata``; where there
-    is none, ``version`` is added.
+    ``1.0`` and ``v1`` are rewritten where they stand; a top-level ``version`` is repeated under ``metadata``; where
+    there is none, ``version`` is added.
     """
     document, front = _open(data, path)
     places = _version_places(front, path)
@@ -177,6 +177,14 @@ def _added(document: Document, front: Frontmatter, new: str, *, path: str) -> _C
         if indent.strip():
             _refuse(path)
         return _inserted(len(text), f"{indent}metadata:\n{indent}  {line}\n")
+    if ("metadata", "version") in front.places:  # a null: the key is there
+        key, value = front.places[("metadata", "version")]
+        start, end = value.start_mark.index, value.end_mark.index
+        return (
+            _inserted(key.end_mark.index + 1, f' "{new}"')
+            if start == end
+            else _Change(start=start, end=end, text=f'"{new}"')
+        )
     key, value = front.places[("metadata",)]
     start = value.start_mark.index
     metadata = front.values.get("metadata")

@@ -12,7 +12,8 @@ import hashlib
 import json
 import math
 import os
-import tempfile
+import re
+import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
@@ -21,6 +22,7 @@ Json = Any
 """A JSON value: None, bool, int, float, str, list or dict with text keys. (A recursive alias would buy little here.)"""
 
 MAX_DEPTH = 64
+MAX_DIGITS = 400
 
 
 class JsonProblem(ValueError):
@@ -35,17 +37,19 @@ def parse_json(text: str) -> Json:
     """Parse one JSON value and refuse what ``json`` tolerates.
 
     Refused with :class:`JsonProblem`: text around the value, duplicate keys, NaN and infinities (also ``1e999``), lone
-    surrogates, nesting deeper than ``MAX_DEPTH``.
+    surrogates, integers of more than ``MAX_DIGITS`` digits, nesting deeper than ``MAX_DEPTH``.
     """
     try:
         value = json.loads(
             text, object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite, parse_int=_integer
         )
+        _check_depth(value, MAX_DEPTH)
     except json.JSONDecodeError as error:
         raise JsonProblem(f"not JSON: {error.msg}, column {error.colno}", error.lineno) from error
-    except RecursionError as error:
-        raise JsonProblem(f"nested deeper than {MAX_DEPTH} levels") from error
-    _check_depth(value, MAX_DEPTH)
+    except (JsonProblem, RecursionError) as error:
+        # The reader's hooks see values, not places: only a text that was refused is gone through again for the line.
+        _refuse_with_line(text)
+        raise JsonProblem(str(error)) from error
     try:
         text.encode("utf-8")
         json.dumps(value, ensure_ascii=False).encode("utf-8")
@@ -65,6 +69,37 @@ def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     return result
 
 
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
+
+
+def _refuse_with_line(text: str) -> None:
+    """Raise :class:`JsonProblem` with its line for the first thing in ``text`` that strict JSON refuses."""
+    open_: list[set[str] | None] = []  # the keys of each object that is open; None for an array
+    before = ""
+    line, at = 1, 0
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        line, at = line + text.count("\n", at, match.start()), match.start()
+        try:
+            if token in "{[":
+                open_.append(set() if token == "{" else None)
+                if len(open_) > MAX_DEPTH:
+                    raise JsonProblem(f"nested deeper than {MAX_DEPTH} levels")
+            elif token in "}]":
+                open_.pop()
+            elif token[0] == '"' and before in "{," and open_ and (keys := open_[-1]) is not None:
+                key = json.loads(token)
+                if key in keys:
+                    raise JsonProblem(f"duplicate key {key!r}")
+                keys.add(key)
+            elif token[0] not in '":,':
+                json.loads(token, parse_constant=_refuse_constant, parse_float=_finite, parse_int=_integer)
+        except JsonProblem as problem:
+            problem.line = line
+            raise
+        before = token
+
+
 def _refuse_constant(word: str) -> NoReturn:
     raise JsonProblem(f"{word} is not a JSON number")
 
@@ -77,24 +112,22 @@ def _finite(text: str) -> float:
 
 
 def _integer(text: str) -> int:
-    if len(text) > 400:
+    if len(text) > MAX_DIGITS:
         raise JsonProblem(f"integer of {len(text)} digits")
     return int(text)
 
 
 def _check_depth(value: Json, left: int) -> None:
-    if left < 0:
+    if not isinstance(value, (dict, list)):
+        return
+    if left == 0:
         raise JsonProblem(f"nested deeper than {MAX_DEPTH} levels")
-    if isinstance(value, dict):
-        for item in value.values():
-            _check_depth(item, left - 1)
-    elif isinstance(value, list):
-        for item in value:
-            _check_depth(item, left - 1)
+    for item in value.values() if isinstance(value, dict) else value:
+        _check_depth(item, left - 1)
 
 
 def canonical_bytes(value: Json) -> bytes:
-    """The canonical form of ``value``. Raises ``ValueError`` for NaN, infinities and keys that are not text."""
+    """The canonical form of ``value``. Raises ``ValueError`` for NaN, infinities, lone surrogates, keys not of text."""
     _check_keys(value)
     return json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
@@ -111,7 +144,8 @@ def _check_keys(value: Json) -> None:
 
 
 def pretty_text(value: Json) -> str:
-    """Canonical content laid out for people and merges: sorted keys, two spaces, LF at the end."""
+    """Canonical content laid out for people and merges: sorted keys, two spaces, LF at the end. Raises as above."""
+    _check_keys(value)
     return json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
 
 
@@ -133,31 +167,25 @@ def short_digest(value: Json) -> str:
 def write_atomic(path: Path, data: bytes) -> None:
     """Write a whole file or nothing: a temporary sibling is flushed to disk, then renamed over ``path``.
 
-    Parent folders are made. On any failure (a full disk, a kill) the old file is still there, whole.
+    Parent folders are made, a link is written through. On any failure (a full disk, a kill) the old file is still
+    there, whole. A file keeps its mode.
     """
+    path = Path(os.path.realpath(path))
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    temporary = path.with_name(f".{path.name[:200]}.{secrets.token_hex(6)}.tmp")
     try:
-        with os.fdopen(handle, "wb") as stream:
+        # open() applies the umask, as for any new file; asking for the umask would change it for other threads.
+        with temporary.open("xb") as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        # mkstemp makes 0600; a committed file keeps its mode, a new one gets what open() would give it.
-        Path(temporary).chmod(_mode_for(path))
-        Path(temporary).replace(path)
+        with contextlib.suppress(FileNotFoundError):
+            temporary.chmod(path.stat().st_mode & 0o777)
+        temporary.replace(path)
     except BaseException:
         with contextlib.suppress(OSError):
-            Path(temporary).unlink()
+            temporary.unlink()
         raise
-
-
-def _mode_for(path: Path) -> int:
-    try:
-        return path.stat().st_mode & 0o777
-    except OSError:
-        umask = os.umask(0)
-        os.umask(umask)
-        return 0o666 & ~umask
 
 
 def without_none(mapping: Mapping[str, Json]) -> dict[str, Json]:

@@ -1,4 +1,4 @@
-"""Starting from a checkout without an activated environment: re-execute in ``.venv``, or say in one line what to run."""
+"""Starting from a checkout without an activated environment: re-execute in ``.venv``, or say what to run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ def launch(folder: Path) -> None:
 
         run()
     python = folder / ".venv" / "bin" / "python"
-    if python.exists() and Path(sys.executable).resolve() != python.resolve():
+    # By prefix, not by the binary: an environment's python is a link to the one it was made with.
+    if python.exists() and Path(sys.prefix).resolve() != python.parents[1].resolve():
         os.execv(python, [str(python), str(folder / "run.py"), *sys.argv[1:]])  # noqa: S606 - our own interpreter
     sys.stderr.write("the environment is not set up; run: make setup\n")
     sys.exit(3)

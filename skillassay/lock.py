@@ -94,7 +94,7 @@ def drift_of(state: SkillState, entry: LockEntry | None) -> list[Finding]:
     """How one skill differs from its entry: at most one finding."""
     where = state.manifest
     if state.version is None:
-        hint = f"run `skillassay bump --init {state.path}`"
+        hint = "run `skillassay bump --init`, for one skill with its folder behind it"
         return [lock_finding(NO_VERSION, where, f"{state.name}: {state.version_problem}", hint=hint)]
     if entry is None:
         return [lock_finding(ADDED, where, f"{state.name} {state.version} is not in the lock", hint=EVAL_THEN_LOCK)]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skillassay.case import RoutingCase
-from skillassay.errors import InputError
+from skillassay.errors import InputError, UsageError
 from skillassay.models.opening import FIXTURE, api_keys_in_environment, open_model, parse_model
 from skillassay.plan import Mode
 from skillassay.preparation import EvalRequest, build_catalog, load_fixtures
@@ -59,6 +59,10 @@ def prepare_routing(request: EvalRequest) -> RoutingRun:
     require_usable(project, "routing")
     model = request.model or project.contract.candidate.model
     run = RoutingRun(project=project, model=model, is_fixture=parse_model(model)[0] == FIXTURE, request=request)
+    known = [case.id for case in project.routing]
+    for name in request.cases:
+        if name not in known:
+            raise UsageError(f"there is no routing case {name!r}", hint=f"cases: {', '.join(known[:20]) or 'none'}")
     if not run.cases:
         raise InputError("no routing case is planned", hint="write evals/routing.json (docs/reference/suites.md)")
     return run

@@ -90,7 +90,7 @@ def execute(
                     raise
                 pool.stop.set()
                 writer.event("interrupted")
-                listener.stopping(len(pool.under_way))
+                listener.stopping(sum(future.running() for future in pool.under_way))
     except BaseException:
         # Nobody waits for trials whose records nobody can write.
         pool.stop.set()

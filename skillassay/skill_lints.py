@@ -10,6 +10,7 @@ from __future__ import annotations
 import posixpath
 import re
 import unicodedata
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
@@ -58,10 +59,10 @@ def lint_body(text: Text, *, paths: Collection[str], left_out: Sequence[str] = (
     suspects = {target for target in named if target and target not in paths and not _SCHEME.match(target)}
     if not suspects:
         return []  # the usual case, which costs no match objects
-    blocks = _code_blocks(body)
+    places = _Places(body)
     findings: dict[str, Finding] = {}
     for kind, target, start in _occurrences(body, patterns):
-        if target not in suspects or target in findings or _is_code(body, start, blocks, is_mention=kind == DEAD_PATH):
+        if target not in suspects or target in findings or places.is_code(start, is_mention=kind == DEAD_PATH):
             continue
         verdict = _judge(kind, target, paths, left_out)
         if verdict is not None:
@@ -71,8 +72,10 @@ def lint_body(text: Text, *, paths: Collection[str], left_out: Sequence[str] = (
                 path=text.path,
                 message=verdict[1],
                 hint=_HINTS[verdict[0]],
-                line=text.line + body.count("\n", 0, start),
+                line=text.line + places.line_of(start),
             )
+        else:
+            suspects.discard(target)
     return list(findings.values())
 
 
@@ -137,10 +140,30 @@ def _code_blocks(body: str) -> list[tuple[int, int]]:
     return [*blocks, (opened[1], len(body))] if opened is not None else blocks
 
 
-def _is_code(body: str, start: int, blocks: list[tuple[int, int]], *, is_mention: bool) -> bool:
-    if any(begin <= start < end for begin, end in blocks):
-        return True
-    return not is_mention and body.count("`", body.rfind("\n", 0, start) + 1, start) % 2 == 1
+class _Places:
+    """Where lines, code blocks and backticks of a body are: found once, so that no body is read twice per link."""
+
+    __slots__ = ("_block_starts", "_blocks", "_breaks", "_ticks")
+
+    def __init__(self, body: str) -> None:
+        self._blocks = _code_blocks(body)
+        self._block_starts = [start for start, _ in self._blocks]
+        self._breaks = [match.start() for match in re.finditer("\n", body)]
+        self._ticks = [match.start() for match in re.finditer("`", body)]
+
+    def line_of(self, start: int) -> int:
+        """The line of a character, from 0."""
+        return bisect_left(self._breaks, start)
+
+    def is_code(self, start: int, *, is_mention: bool) -> bool:
+        """Whether a path stands in a code block, or a link in code within its line."""
+        block = bisect_right(self._block_starts, start) - 1
+        if block >= 0 and start < self._blocks[block][1]:
+            return True
+        line = self.line_of(start)
+        line_start = self._breaks[line - 1] + 1 if line else 0
+        n_ticks = bisect_left(self._ticks, start) - bisect_left(self._ticks, line_start)
+        return not is_mention and n_ticks % 2 == 1
 
 
 def lint_visibility(path: str, *, paths: Sequence[str], skill_file: str) -> Finding | None:

@@ -12,6 +12,7 @@ tamper-proof: whoever can write the folder can write anything into it.
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import os
 import secrets
@@ -36,19 +37,29 @@ def now_utc() -> str:
 
 
 def new_run_id() -> str:
-    """A sortable id: UTC time and six random hex digits."""
-    return f"{datetime.now(UTC).strftime('%Y%m%dT%H%M%SZ')}-{secrets.token_hex(3)}"
+    """A sortable id: UTC time to the millisecond and six random hex digits.
+
+    Small runs take less than a second, and the newest one must sort last.
+    """
+    now = datetime.now(UTC)
+    return f"{now.strftime('%Y%m%dT%H%M%S')}.{now.microsecond // 1000:03}Z-{secrets.token_hex(3)}"
 
 
 class RunWriter:
-    """Appends to one run. Safe to call from several threads; one process at a time owns a run folder."""
+    """Appends to one run. Safe to call from several threads; one process at a time owns a run folder.
+
+    A torn last line of a killed run is cut first, so that nothing is appended to it.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._lock = threading.Lock()
         self._broken: OSError | None = None
         self._trials = _open_append(folder / "trials.jsonl")
+        _own(self._trials, folder)
         self._events = _open_append(folder / "events.jsonl")
+        for name in ("trials.jsonl", "events.jsonl"):
+            _cut_torn_line(folder / name)
 
     @classmethod
     def create(cls, root: Path, header: dict[str, Any]) -> RunWriter:
@@ -64,10 +75,8 @@ class RunWriter:
 
     @classmethod
     def reopen(cls, folder: Path) -> RunWriter:
-        """Continue a run: cut a torn last line of each log, then append behind it."""
+        """Continue a run where it stopped."""
         try:
-            for name in ("trials.jsonl", "events.jsonl"):
-                _cut_torn_line(folder / name)
             return cls(folder)
         except OSError as error:
             raise _cannot_write(folder, error) from error
@@ -115,9 +124,17 @@ def _open_append(path: Path) -> Any:
     return path.open("ab", buffering=0)
 
 
+def _own(handle: Any, folder: Path) -> None:
+    """Take the run for this process, until it ends in whatever way. Two that append to one run would double trials."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        handle.close()
+        message = f"the run {folder.name} is under way in another process"
+        raise StoreError(message, hint="wait until it ends, or stop it") from error
+
+
 def _cut_torn_line(path: Path) -> None:
-    if not path.exists():
-        return
     with path.open("r+b") as handle:
         size = end = handle.seek(0, os.SEEK_END)
         while end > 0:

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import click
 
-from skillassay.canonical import pretty_text
-from skillassay.cli.output import count_text, print_findings
+from skillassay.canonical import Json
+from skillassay.cli.output import count_text, emit, emit_json, first_step, print_findings
 from skillassay.errors import Exit
 from skillassay.findings import Finding, Severity, sort_findings
 from skillassay.fixture.rules import load_rules
 from skillassay.locking import check_lock
 from skillassay.project import Project, load_project
+from skillassay.skill import VERSION_MISSING
 
 
 @click.command("check")
@@ -38,10 +39,13 @@ def command(ctx: click.Context, *, strict: bool, base: str | None, notes: bool, 
     failing = {Severity.ERROR, Severity.WARNING} if strict else {Severity.ERROR}
     failed = any(finding.severity in failing for finding in findings)
     if form == "json":
-        click.echo(_json(project, findings, failed=failed), nl=False)
+        emit_json(_json(project, findings, failed=failed))
     else:
         print_findings(findings, notes=notes)
-        click.echo(_summary(project, findings))
+        emit(_summary(project, findings))
+        step = first_step(findings, frozenset({VERSION_MISSING}))
+        if step is not None:
+            emit(step)
     return int(Exit.FAILED if failed else Exit.PASSED)
 
 
@@ -61,12 +65,10 @@ def _summary(project: Project, findings: tuple[Finding, ...]) -> str:
     )
 
 
-def _json(project: Project, findings: tuple[Finding, ...], *, failed: bool) -> str:
-    return pretty_text(
-        {
-            "passed": not failed,
-            "skills": len(project.packages),
-            "quality_cases": len(project.cases),
-            "findings": [{**asdict(finding), "severity": finding.severity.value} for finding in findings],
-        }
-    )
+def _json(project: Project, findings: tuple[Finding, ...], *, failed: bool) -> Json:
+    return {
+        "passed": not failed,
+        "skills": len(project.packages),
+        "quality_cases": len(project.cases),
+        "findings": [{**asdict(finding), "severity": finding.severity.value} for finding in findings],
+    }

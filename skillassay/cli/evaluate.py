@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from skillassay.canonical import pretty_text
-from skillassay.cli.output import columns, say
+from skillassay.cli.output import emit, say
 from skillassay.cli.progress import Progress
-from skillassay.cli.show import FORMATS, append_step_summary, render
+from skillassay.cli.show import FORMATS, append_step_summary, show
 from skillassay.errors import Exit
 from skillassay.evaluation import evaluate
 from skillassay.plan import ALL_MODES, Mode, highest_cost
@@ -62,10 +62,10 @@ def command(ctx: click.Context, /, *, dry_run: bool, resume: str | None, form: s
     )
     prepared = prepare(request)
     if dry_run:
-        click.echo(_plan_text(prepared), nl=False)
+        emit(_plan_text(prepared))
         return int(Exit.PASSED)
     view = evaluate(prepared, Progress(quiet=ctx.obj["quiet"]), resume=resume)
-    click.echo(render(view, form, columns=columns()), nl=False)
+    show(view, form)
     append_step_summary(view)
     if view.assessment.interrupted:
         say(f"interrupted; go on with: skillassay eval --resume {view.header['id']}")

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from skillassay.canonical import pretty_text
-from skillassay.cli.output import columns
+from skillassay.cli.output import columns, emit, emit_json
 from skillassay.errors import Exit
 from skillassay.evaluation import load_view
 from skillassay.report.table import decision_lines
@@ -27,10 +26,9 @@ def command(ctx: click.Context, *, run: str | None, form: str) -> int:
     """
     view = load_view(Path(ctx.obj["root"]), run)
     if form == "json":
-        click.echo(pretty_text(decision_json(view.assessment.decision)), nl=False)
+        emit_json(decision_json(view.assessment.decision))
     else:
-        click.echo("\n".join(decision_lines(view, columns())))
-        click.echo(f"record: {view.place}")
+        emit("\n".join([*decision_lines(view, columns()), f"record: {view.place}"]))
     code = view.assessment.decision.exit_code
     if view.assessment.interrupted and code is Exit.PASSED:
         return int(Exit.UNDECIDED)

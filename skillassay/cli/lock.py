@@ -6,11 +6,13 @@ from pathlib import Path
 
 import click
 
-from skillassay.cli.output import count_text, print_findings, say
+from skillassay.cli.output import count_text, emit, first_step, print_findings, say
 from skillassay.errors import Exit
 from skillassay.findings import has_errors, sort_findings
+from skillassay.lock import NO_VERSION
 from skillassay.lockfile import LOCK_PATH
 from skillassay.locking import blocking_findings, check_lock, prepare_lock, write_lock
+from skillassay.printable import one_line
 from skillassay.project import Project, load_project
 
 
@@ -48,11 +50,14 @@ def command(
     if relock.refusals:
         print_findings(sort_findings(relock.refusals))
         say(f"refused: nothing was written ({count_text(relock.refusals)})")
+        step = first_step(relock.refusals, frozenset({NO_VERSION}))
+        if step is not None:
+            say(step)
         return int(Exit.FAILED)
     changed = write_lock(project.root, relock)
     for line in relock.lines:
-        click.echo(line)
-    click.echo(f"{LOCK_PATH} {'written' if changed else 'unchanged'}, {len(relock.lock.skills)} skills")
+        emit(one_line(line))
+    emit(f"{LOCK_PATH} {'written' if changed else 'unchanged'}, {len(relock.lock.skills)} skills")
     return int(Exit.PASSED)
 
 
@@ -60,7 +65,7 @@ def _check(project: Project, base: str | None) -> int:
     result = check_lock(project, base=base)
     findings = sort_findings([*blocking_findings(project), *result.findings])
     print_findings(findings)
-    click.echo(f"lock --check: {result.n_skills} skills, {count_text(findings)}")
+    emit(f"lock --check: {result.n_skills} skills, {count_text(findings)}")
     if not result.readable:
         return int(Exit.UNDECIDED)
     return int(Exit.FAILED if has_errors(findings) else Exit.PASSED)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ import click
 from skillassay import __version__
 from skillassay.cli.output import prepare_streams, print_error, say
 from skillassay.errors import Exit, SkillassayError
+from skillassay.printable import one_line
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "eval": ("evaluate", "Run the quality cases in three modes, score, gate, record."),
@@ -22,7 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "lock": ("lock", "Write skills.lock.json, or verify it with --check."),
     "bump": ("bump", "Raise a skill's metadata.version in place; --init adds missing ones."),
     "gate": ("gate", "Decide again on a stored run, without a model."),
-    "report": ("report", "Show a stored run as a table, Markdown, JSON or a GitHub step summary."),
+    "report": ("report", "Show a stored run again as a table, Markdown or JSON."),
     "import": ("import_", "Read another tool's evals.json into a suite here."),
 }
 """Command name -> (module in skillassay.cli, one line of help). Modules are imported when their command is called."""
@@ -79,8 +79,20 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command line and return its exit code. Never raises."""
     prepare_streams()
     try:
+        return _run(arguments)
+    except SystemExit as error:
+        # click ends so on a closed pipe (1) and after it wrote a shell completion (0).
+        return _closed_pipe() if error.code == 1 else int(Exit.PASSED)
+    except BrokenPipeError:
+        return _closed_pipe()
+    except OSError:
+        # The error stream itself takes nothing, so nobody can be told.
+        return int(Exit.UNDECIDED)
+
+
+def _run(arguments: Sequence[str]) -> int:
+    try:
         code = cli.main(args=list(arguments), prog_name="skillassay", standalone_mode=False)
-        sys.stdout.flush()
         # A command's `ctx.exit(n)` comes back as a value in this mode.
         return int(code) if isinstance(code, int) else int(Exit.PASSED)
     except click.ClickException as error:
@@ -91,16 +103,30 @@ def main(arguments: Sequence[str]) -> int:
         return int(Exit.INTERRUPTED)
     except SkillassayError as error:
         print_error(error)
-        if "--debug" in arguments:
-            traceback.print_exc()
+        _trace(arguments)
         return int(error.exit_code)
     except BrokenPipeError:
-        # Whoever read our output is gone; nothing more may be written, not even at interpreter exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return int(Exit.CLOSED_PIPE)
+        raise
+    except OSError as error:
+        # Nobody's mistake here: a disk, a permission, a stream of this machine.
+        _trace(arguments)
+        say(f"error: {one_line(str(error))}")
+        return int(Exit.UNDECIDED)
     except Exception as error:  # noqa: BLE001 - the last stop: a bug says so in one line and keeps its traceback for --debug
-        if "--debug" in arguments:
-            traceback.print_exc()
-        say(f"bug: {type(error).__name__}: {error}")
+        _trace(arguments)
+        say(f"bug: {type(error).__name__}: {one_line(str(error))}")
         say("hint: run again with --debug before the command and report the traceback")
         return int(Exit.BUG)
+
+
+def _trace(arguments: Sequence[str]) -> None:
+    if "--debug" in arguments:
+        traceback.print_exc()
+
+
+def _closed_pipe() -> int:
+    """Whoever read our output is gone; nothing more may be written, not even at interpreter exit."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for number in (1, 2):
+        os.dup2(nowhere, number)
+    return int(Exit.CLOSED_PIPE)

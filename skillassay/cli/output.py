@@ -1,17 +1,33 @@
-"""What commands print and how: data to stdout, everything else to stderr, readable on any encoding."""
+"""What commands print and how: data to stdout, everything else to stderr, readable on any encoding.
+
+All output of a command goes through here, since a CI service reads commands of its own in a log: one that a model, a
+suite or a file name smuggles in must not come alive.
+"""
 
 from __future__ import annotations
 
-import os
+import errno
+import json
+import re
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
 
 import click
 
-from skillassay.errors import InputError, SkillassayError
+from skillassay.canonical import Json, pretty_text
+from skillassay.errors import EnvironmentFault, InputError, SkillassayError
 from skillassay.findings import Finding, Severity
 from skillassay.printable import one_line
+
+# GitHub reads `::name::` at the start of a line, blanks before it or not, and `##[name]` anywhere in it; Azure likewise
+# `##vso[`. A blank in the middle ends both for the service and leaves them readable.
+_AT_START = re.compile(r"^([^\S\n]*):(?=:)", re.MULTILINE)
+_ANYWHERE = re.compile(r"#(?=#(?:vso)?\[)")
+
+# What a terminal obeys or hides: delete and C1 controls, soft hyphens, directions, joiners, line separators.
+_UNSEEN = re.compile("[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+_NOT_ASCII = re.compile(r"[^\x00-\x7e]")
 
 
 def prepare_streams() -> None:
@@ -21,6 +37,32 @@ def prepare_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+def command_safe(text: str) -> str:
+    """``text`` without a workflow command of a CI service."""
+    return _ANYWHERE.sub("# ", _AT_START.sub(r"\1: ", text))
+
+
+def emit(text: str) -> None:
+    """Text for stdout, ending with a line feed."""
+    _write(command_safe(text.removesuffix("\n")))
+
+
+def emit_json(value: Json) -> None:
+    """JSON for stdout. What could break a log or a terminal is written as an escape: the value stays the same."""
+    text = _ANYWHERE.sub(r"\\u0023", pretty_text(value).removesuffix("\n"))
+    is_unicode = getattr(sys.stdout, "encoding", "utf-8").lower().startswith("utf")
+    _write((_UNSEEN if is_unicode else _NOT_ASCII).sub(lambda found: json.dumps(found[0])[1:-1], text))
+
+
+def _write(text: str) -> None:
+    try:
+        click.echo(text)
+    except OSError as error:
+        if error.errno == errno.EPIPE:
+            raise
+        raise EnvironmentFault(f"standard output cannot be written: {error.strerror}") from error
+
+
 def columns() -> int:
     """The terminal's width, at least 80; 80 where there is none."""
     return max(80, shutil.get_terminal_size((80, 24)).columns)
@@ -28,7 +70,7 @@ def columns() -> int:
 
 def say(text: str) -> None:
     """One line for people, on stderr."""
-    click.echo(text, err=True)
+    click.echo(command_safe(text), err=True)
 
 
 def print_error(error: SkillassayError) -> None:
@@ -41,14 +83,26 @@ def print_error(error: SkillassayError) -> None:
 
 
 def print_findings(findings: Sequence[Finding], *, to_stderr: bool = False, notes: bool = True) -> None:
-    """Findings, one or two lines each: ``path:line: severity code: message`` and the next step."""
+    """Findings as ``path:line: severity code: message``; those of one code and next step together."""
+    groups: dict[tuple[str, str | None], list[Finding]] = {}
     for finding in findings:
-        if finding.severity is Severity.NOTE and not notes:
-            continue
-        place = one_line(finding.path) + (f":{finding.line}" if finding.line else "")
-        click.echo(f"{place}: {finding.severity.value} {finding.code}: {one_line(finding.message)}", err=to_stderr)
-        if finding.hint:
-            click.echo(f"    next: {one_line(finding.hint)}", err=to_stderr)
+        if notes or finding.severity is not Severity.NOTE:
+            groups.setdefault((finding.code, finding.hint), []).append(finding)
+    write = say if to_stderr else emit
+    for (code, hint), group in groups.items():
+        for finding in group:
+            place = one_line(finding.path) + (f":{finding.line}" if finding.line else "")
+            write(f"{place}: {finding.severity.value} {code}: {one_line(finding.message)}")
+        if hint:
+            write(f"    next: {one_line(hint)}")
+
+
+def first_step(findings: Iterable[Finding], codes: frozenset[str]) -> str | None:
+    """The one command that gets a repository without versions going, where that is what is missing."""
+    n_skills = len({finding.path for finding in findings if finding.code in codes})
+    if n_skills < 2:
+        return None
+    return f"start here: `skillassay bump --init` gives {n_skills} skills their first version, then `skillassay lock`"
 
 
 def count_text(findings: Iterable[Finding]) -> str:
@@ -56,8 +110,3 @@ def count_text(findings: Iterable[Finding]) -> str:
     severities = [finding.severity for finding in findings]
     counts = [(severities.count(severity), severity.value) for severity in Severity]
     return ", ".join(f"{n} {word}{'' if n == 1 else 's'}" for n, word in counts)
-
-
-def is_ci() -> bool:
-    """Whether a CI service says that it runs us."""
-    return os.environ.get("CI", "").lower() in {"1", "true"}

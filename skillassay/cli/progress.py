@@ -14,8 +14,8 @@ class Progress:
     """A listener that shows trials done, tokens used and time left. ``quiet`` shows nothing."""
 
     def __init__(self, *, quiet: bool) -> None:
-        self._quiet = quiet
-        self._live = sys.stderr.isatty()
+        self._quiet = quiet or sys.stderr is None
+        self._live = not self._quiet and sys.stderr.isatty()
         self._started = self._shown = time.monotonic()
         self._first_done: int | None = None
         self._n_tokens = 0
@@ -43,8 +43,11 @@ class Progress:
 
     def stopping(self, n_under_way: int) -> None:
         """The run was asked to stop."""
+        if sys.stderr is None:
+            return
         end = "\n" if self._live else ""
-        text = f"stopping: {n_under_way} trials under way are finished first; Ctrl-C again drops them\n"
+        what = "1 trial" if n_under_way == 1 else f"{n_under_way} trials"
+        text = f"stopping after {what} under way; Ctrl-C again drops what is under way\n"
         sys.stderr.write(end + text)
         sys.stderr.flush()
 

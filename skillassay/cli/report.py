@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from skillassay.cli.output import columns
-from skillassay.cli.show import FORMATS, render
+from skillassay.cli.show import FORMATS, show
 from skillassay.errors import Exit
 from skillassay.evaluation import load_view
 
@@ -23,5 +22,5 @@ def command(ctx: click.Context, *, run: str | None, form: str) -> int:
 
     Exit codes: 0 shown, whatever was decided (see gate); 2 wrong usage; 3 no such run, or its record is damaged.
     """
-    click.echo(render(load_view(Path(ctx.obj["root"]), run), form, columns=columns()), nl=False)
+    show(load_view(Path(ctx.obj["root"]), run), form)
     return int(Exit.PASSED)

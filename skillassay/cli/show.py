@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from skillassay.canonical import pretty_text
-from skillassay.cli.output import say
+from skillassay.cli.output import columns, emit, emit_json, say
 from skillassay.report.base import RunView
 from skillassay.report.document import SUMMARY_BYTES, render_markdown
 from skillassay.report.table import render_table
@@ -15,13 +14,12 @@ from skillassay.results import build_result
 FORMATS = ("table", "markdown", "json")
 
 
-def render(view: RunView, form: str, *, columns: int) -> str:
-    """The view as text."""
+def show(view: RunView, form: str) -> None:
+    """Print the view."""
     if form == "json":
-        return pretty_text(build_result(view.facts, view.assessment, view.header, occurred_at=view.occurred_at))
-    if form == "markdown":
-        return render_markdown(view)
-    return render_table(view, columns=columns)
+        emit_json(build_result(view.facts, view.assessment, view.header, occurred_at=view.occurred_at))
+    else:
+        emit(render_markdown(view) if form == "markdown" else render_table(view, columns=columns()))
 
 
 def append_step_summary(view: RunView) -> None:

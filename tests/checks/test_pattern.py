@@ -56,7 +56,11 @@ def test_a_pattern_that_asks_for_nothing_is_refused(pattern: str) -> None:
 def test_not_regex_may_forbid_the_empty_answer() -> None:
     """There a match of the empty text means something."""
     check = build_check({"type": "not_regex", "pattern": r"^\s*$"}, where="case")
-    assert [evaluate(check, answer).verdict for answer in ("", " \n", "a")] == [Verdict.FAIL, Verdict.FAIL, Verdict.PASS]
+    assert [evaluate(check, answer).verdict for answer in ("", " \n", "a")] == [
+        Verdict.FAIL,
+        Verdict.FAIL,
+        Verdict.PASS,
+    ]
 
 
 @pytest.mark.parametrize("name", ["regex", "not_regex"])

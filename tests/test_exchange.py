@@ -1,0 +1,159 @@
+"""Reading evals.json of other tools into a suite here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skillassay.case import load_suite
+from skillassay.cli.main import main
+from skillassay.errors import InputError
+from skillassay.exchange import Imported, merge_cases, read_evals
+
+GUIDE: dict[str, Any] = {
+    "skill_name": "pdf-forms",
+    "evals": [
+        {
+            "id": 1,
+            "prompt": "Fill this form for Ada.",
+            "expected_output": "Every field is filled.",
+            "files": ["evals/files/form.csv"],
+            "assertions": ["The name field holds Ada.", "The date field is not empty."],
+        },
+        {
+            "id": "second case",
+            "prompt": "Which fields are required?",
+            "expectations": [{"text": "Names the signature field."}],
+        },
+    ],
+}
+
+
+@pytest.fixture
+def skill_folder(tmp_path: Path) -> Path:
+    """A skill with an evals.json and one of the files it names."""
+    folder = tmp_path / "skills" / "pdf-forms"
+    (folder / "evals" / "files").mkdir(parents=True)
+    (folder / "SKILL.md").write_text("---\nname: pdf-forms\ndescription: Fills forms.\n---\nBody\n", encoding="utf-8")
+    (folder / "evals" / "files" / "form.csv").write_text("name;date\n", encoding="utf-8")
+    (folder / "evals" / "evals.json").write_text(json.dumps(GUIDE), encoding="utf-8")
+    return folder
+
+
+def read(value: Any, folder: Path, skill: str | None = None) -> Imported:
+    """The mapping of ``value`` as if it stood in the skill's evals.json."""
+    return read_evals(value, source=folder / "evals" / "evals.json", skill=skill)
+
+
+def test_assertions_and_expectations_become_the_rubric(skill_folder: Path) -> None:
+    """Both keys are read, as text or as an object with text, word for word."""
+    cases = read(GUIDE, skill_folder).cases
+    assert [case["rubric"] for case in cases] == [
+        ["The name field holds Ada.", "The date field is not empty."],
+        ["Names the signature field."],
+    ]
+
+
+def test_expected_output_is_the_judges_reference(skill_folder: Path) -> None:
+    """expected_output lands in `reference` and nowhere the candidate could see it."""
+    first = read(GUIDE, skill_folder).cases[0]
+    assert first["reference"] == "Every field is filled."
+    assert first["query"] == "Fill this form for Ada."
+
+
+def test_ids_hold_skill_and_id(skill_folder: Path) -> None:
+    """Numbers and texts become ids of the suite's form."""
+    assert [case["id"] for case in read(GUIDE, skill_folder).cases] == ["pdf-forms-1", "pdf-forms-second-case"]
+
+
+@pytest.mark.parametrize("name", ["evals/files/form.csv", "files/form.csv"])
+def test_files_are_found_against_skill_and_evals_folder(skill_folder: Path, name: str) -> None:
+    """Public files are written against either folder; both are found, and copied to one place."""
+    value = {"skill_name": "s", "evals": [{"id": 1, "prompt": "p", "assertions": ["a"], "files": [name]}]}
+    imported = read(value, skill_folder)
+    assert imported.lost == ()
+    assert [copy.target for copy in imported.files] == [f"files/s/{name}"]
+
+
+@pytest.mark.parametrize(
+    ("item", "words"),
+    [
+        ({"id": 1, "prompt": "p"}, "neither assertions nor expectations"),
+        ({"id": 1, "assertions": ["a"]}, "no prompt"),
+        ({"id": 1, "prompt": "p", "assertions": ["a"], "should_trigger": False}, "field 'should_trigger'"),
+        ({"id": 1, "prompt": "p", "assertions": [{"pattern": "x"}, "a"]}, "an assertion without text"),
+        ({"id": 1, "prompt": "p", "assertions": [{"text": "a", "type": "regex"}]}, "the fields type"),
+        ({"id": 1, "prompt": "p", "assertions": ["a"], "files": ["gone.txt"]}, "does not exist"),
+        ({"id": 1, "prompt": "p", "assertions": ["a"], "files": ["../../etc/passwd"]}, "leaves the skill"),
+    ],
+)
+def test_what_cannot_be_carried_is_listed(skill_folder: Path, item: dict[str, Any], words: str) -> None:
+    """Nothing is dropped silently."""
+    lost = read({"skill_name": "s", "evals": [item]}, skill_folder).lost
+    assert len(lost) == 1
+    assert words in lost[0]
+
+
+@pytest.mark.parametrize("value", [[], {}, {"evals": {}}, None, "x"])
+def test_another_shape_is_refused(skill_folder: Path, value: Any) -> None:
+    """A file that is no evals.json is an input error."""
+    with pytest.raises(InputError):
+        read(value, skill_folder, skill="s")
+
+
+def test_a_case_that_is_there_word_for_word_is_left() -> None:
+    """Merging twice adds nothing."""
+    case = {"id": "a", "skill": "s", "query": "q", "rubric": ["r"]}
+    once = merge_cases([], [case], shown_as="x")
+    again = merge_cases(once.document, [case], shown_as="x")
+    assert (once.added, again.added, again.present) == (("a",), (), ("a",))
+    assert again.document == once.document
+
+
+def test_the_same_id_with_another_content_is_refused() -> None:
+    """A suite is append-only."""
+    own = {"suite": "s", "version": "1", "cases": [{"id": "a", "skill": "s", "query": "q", "rubric": ["r"]}]}
+    with pytest.raises(InputError, match="another content"):
+        merge_cases(own, [{"id": "a", "skill": "s", "query": "other", "rubric": ["r"]}], shown_as="x")
+
+
+def test_import_writes_a_suite_that_loads(
+    skill_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Through the command: the suite is valid, its files lie beside it, and a second import changes no byte."""
+    source = str(skill_folder / "evals" / "evals.json")
+    assert main(["--root", str(tmp_path), "import", source]) == 0
+    suite, findings = load_suite(tmp_path / "evals" / "quality.json", shown_as="evals/quality.json")
+    assert findings == ()
+    assert suite is not None
+    assert suite.cases[0].files[0].text == "name;date\n"
+    before = (tmp_path / "evals" / "quality.json").read_bytes()
+    assert main(["--root", str(tmp_path), "import", source]) == 0
+    assert (tmp_path / "evals" / "quality.json").read_bytes() == before
+    assert "0 added, 2 already there, 0 things not carried" in capsys.readouterr().out
+
+
+def test_a_dry_run_writes_nothing(skill_folder: Path, tmp_path: Path) -> None:
+    """With --dry-run no file appears."""
+    assert main(["--root", str(tmp_path), "import", "--dry-run", str(skill_folder / "evals" / "evals.json")]) == 0
+    assert not (tmp_path / "evals").exists()
+
+
+def test_losses_exit_with_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A partial import says so by its exit code and lists what is missing."""
+    source = tmp_path / "evals.json"
+    source.write_text(json.dumps({"skill_name": "s", "evals": [{"id": 1, "prompt": "p"}]}), encoding="utf-8")
+    assert main(["--root", str(tmp_path), "import", str(source)]) == 1
+    assert "lost " in capsys.readouterr().out
+
+
+def test_a_broken_suite_is_left_as_it_is(skill_folder: Path, tmp_path: Path) -> None:
+    """Importing into a file that is no JSON exits 3 and changes nothing."""
+    target = tmp_path / "evals" / "quality.json"
+    target.parent.mkdir()
+    target.write_text("[{", encoding="utf-8")
+    assert main(["--root", str(tmp_path), "import", str(skill_folder / "evals" / "evals.json")]) == 3
+    assert target.read_text(encoding="utf-8") == "[{"
