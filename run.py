@@ -5,6 +5,6 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from skillassay.launch import launch  # noqa: E402 - the package lies beside this file
+from skillassay.launch import launch
 
 launch(Path(__file__).parent)

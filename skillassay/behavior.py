@@ -11,7 +11,8 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from skillassay.case import Behavior, Case
+from skillassay.canonical import digest_of
+from skillassay.case import BEHAVIOR_MARKS, Behavior, Case
 from skillassay.errors import Stage
 from skillassay.models.base import Model, ModelReply, ModelRequest
 from skillassay.record import Mark
@@ -62,6 +63,11 @@ class BehaviorAnswer:
     refused: bool
 
 
+def prompt_digest() -> str:
+    """Digest of the fixed words and schemas of behaviour cases: others make another candidate and another judge."""
+    return digest_of({"answer": ANSWER_SCHEMA, "instructions": VERDICT_INSTRUCTIONS, "verdict": VERDICT_SCHEMA})
+
+
 def parse_answer(text: str) -> BehaviorAnswer:
     """Read the candidate's whole reply. Raises ``contract_error`` at the candidate's stage."""
     value = strict_object(text, ANSWER_SCHEMA, stage=Stage.CANDIDATE)
@@ -72,15 +78,15 @@ def parse_answer(text: str) -> BehaviorAnswer:
 
 def code_marks(answer: BehaviorAnswer, behavior: Behavior) -> tuple[Mark, ...]:
     """The two comparisons that code makes: action and refused flag."""
-    pairs = (("action", answer.action, behavior.action), ("refused", answer.refused, behavior.refused))
+    pairs = ((answer.action, behavior.action), (answer.refused, behavior.refused))
     return tuple(
         Mark(
-            id=f"behavior.{name}",
+            id=mark_id,
             by="code",
             verdict="PASS" if said == wanted else "FAIL",
             evidence=f"answered {json.dumps(said)}, demanded {json.dumps(wanted)}",
         )
-        for name, said, wanted in pairs
+        for mark_id, (said, wanted) in zip(BEHAVIOR_MARKS[:2], pairs, strict=True)
     )
 
 
@@ -119,10 +125,10 @@ def judge_marks(reply: str) -> tuple[Mark, ...]:
         raise contract_error("the judge's explanation is blank", Stage.JUDGE)
     return tuple(
         Mark(
-            id=f"behavior.{name}",
+            id=mark_id,
             by="judge",
-            verdict="PASS" if value[name] else "FAIL",
+            verdict="PASS" if value[mark_id.removeprefix("behavior.")] else "FAIL",
             evidence=value["explanation"],
         )
-        for name in ("required_met", "forbidden_absent")
+        for mark_id in BEHAVIOR_MARKS[2:]
     )

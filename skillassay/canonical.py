@@ -14,7 +14,6 @@ import math
 import os
 import re
 import secrets
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -78,26 +77,26 @@ def _refuse_with_line(text: str) -> None:
     before = ""
     line, at = 1, 0
     for match in _TOKEN.finditer(text):
-        token = match[0]
+        word = match[0]
         line, at = line + text.count("\n", at, match.start()), match.start()
         try:
-            if token in "{[":
-                open_.append(set() if token == "{" else None)
+            if word in "{[":
+                open_.append(set() if word == "{" else None)
                 if len(open_) > MAX_DEPTH:
                     raise JsonProblem(f"nested deeper than {MAX_DEPTH} levels")
-            elif token in "}]":
+            elif word in "}]":
                 open_.pop()
-            elif token[0] == '"' and before in "{," and open_ and (keys := open_[-1]) is not None:
-                key = json.loads(token)
+            elif word[0] == '"' and before in "{," and open_ and (keys := open_[-1]) is not None:
+                key = json.loads(word)
                 if key in keys:
                     raise JsonProblem(f"duplicate key {key!r}")
                 keys.add(key)
-            elif token[0] not in '":,':
-                json.loads(token, parse_constant=_refuse_constant, parse_float=_finite, parse_int=_integer)
+            elif word[0] not in '":,':
+                json.loads(word, parse_constant=_refuse_constant, parse_float=_finite, parse_int=_integer)
         except JsonProblem as problem:
             problem.line = line
             raise
-        before = token
+        before = word
 
 
 def _refuse_constant(word: str) -> NoReturn:
@@ -112,8 +111,9 @@ def _finite(text: str) -> float:
 
 
 def _integer(text: str) -> int:
-    if len(text) > MAX_DIGITS:
-        raise JsonProblem(f"integer of {len(text)} digits")
+    n_digits = len(text.removeprefix("-"))
+    if n_digits > MAX_DIGITS:
+        raise JsonProblem(f"integer of {n_digits} digits")
     return int(text)
 
 
@@ -186,8 +186,3 @@ def write_atomic(path: Path, data: bytes) -> None:
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise
-
-
-def without_none(mapping: Mapping[str, Json]) -> dict[str, Json]:
-    """The mapping without the keys whose value is None, for authored fields where absent means default."""
-    return {key: value for key, value in mapping.items() if value is not None}

@@ -1,7 +1,8 @@
 """Suites and cases: the authored questions. Owns their reading, their ids and their digests; runs nothing.
 
-A case's digest covers everything but notes and samples: what the candidate is asked, how the answer is scored, and the
-bytes of its files. Check specifications stay raw here and are built where checks are known.
+A case's digest covers everything but notes and samples: what the candidate is asked, how the answer is scored, and its
+files (a text with CRLF counts as its LF form, so that a Windows checkout has the same digest). A field written out with
+its default is a field left out. Check specifications stay raw here and are built where checks are known.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from skillassay.canonical import Json, digest_of, sha256_hex
+from skillassay.case_files import CaseFile, CaseFileProblem, read_case_file
 from skillassay.documents import Document, load_document
 from skillassay.findings import Finding, Severity, register
 from skillassay.schema import document_findings
@@ -21,7 +23,8 @@ NOTHING_TO_SCORE = register("suite.nothing-to-score", "A case has neither check 
 UNKNOWN_CHECK = register("suite.explains-unknown", "A criterion explains a check that the case does not have.")
 BAD_FILE = register("suite.bad-file", "A case's file is missing, leaves the suite's folder, or is too large.")
 
-MAX_FILE_BYTES = 4 * 1024 * 1024
+BEHAVIOR_MARKS = ("behavior.action", "behavior.refused", "behavior.required_met", "behavior.forbidden_absent")
+"""The ids of the four verdicts on a behaviour: two by code, two by the judge."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,16 +37,6 @@ class Criterion:
     explains: str | None = None
     may_abstain: bool = False
     absence: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseFile:
-    """A file that comes with the query. ``text`` is None for what is not UTF-8 text."""
-
-    path: str
-    sha256: str
-    source: Path
-    text: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +72,7 @@ class Case:
     @property
     def n_criteria(self) -> int:
         """How many verdicts a complete score has; a behaviour counts four, two by code and two by the judge."""
-        return len(self.checks) + len(self.rubric) + (4 if self.behavior else 0)
+        return len(self.checks) + len(self.rubric) + (len(BEHAVIOR_MARKS) if self.behavior else 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +99,7 @@ class RoutingCase:
     expect_skills: tuple[str, ...]
     expect_scripts: tuple[str, ...] | None = None
     suite: str = ""
+    line: int | None = None
 
 
 def load_suite(path: Path, *, shown_as: str) -> tuple[Suite | None, tuple[Finding, ...]]:
@@ -138,6 +132,7 @@ def load_routing(path: Path, *, shown_as: str) -> tuple[tuple[RoutingCase, ...],
     if findings:
         return (), findings
     head, bodies, at = _head_and_cases(document)
+    lines = document.lines_below(at) or (None,) * len(bodies)
     cases = tuple(
         RoutingCase(
             id=body["id"],
@@ -145,8 +140,9 @@ def load_routing(path: Path, *, shown_as: str) -> tuple[tuple[RoutingCase, ...],
             expect_skills=tuple(body["expect"]["skills"]),
             expect_scripts=_optional_tuple(body["expect"].get("scripts")),
             suite=head["suite"],
+            line=line,
         )
-        for body in bodies
+        for body, line in zip(bodies, lines, strict=True)
     )
     problems: list[Finding] = []
     _duplicates((case.id for case in cases), "case", _Place(document, at, problems))
@@ -180,12 +176,12 @@ def _build_case(body: dict[str, Any], folder: Path, *, suite: str, place: _Place
     checks = (*_short_checks(body, "must_match", "regex"), *_short_checks(body, "must_not_match", "not_regex"))
     checks = (*checks, *body.get("checks", ()))
     rubric = tuple(_criterion(item) for item in body.get("rubric", ()))
-    files = tuple(filter(None, (_case_file(item, folder, place) for item in body.get("files", ()))))
+    files = _case_files(body.get("files", ()), folder, place)
     behavior = Behavior(**body["behavior"]) if "behavior" in body else None
     if not checks and not rubric and behavior is None:
         message = f"case {name!r} has neither check nor rubric nor behavior"
         place.report(NOTHING_TO_SCORE, message, hint="add checks or a rubric")
-    ids = [check["id"] for check in checks] + [criterion.id for criterion in rubric]
+    ids = [*(check["id"] for check in checks), *(item.id for item in rubric), *(BEHAVIOR_MARKS if behavior else ())]
     _duplicates(ids, f"check or criterion in case {name!r}", place)
     for index, criterion in enumerate(rubric):
         if criterion.explains is not None and criterion.explains not in {check["id"] for check in checks}:
@@ -226,36 +222,21 @@ def _criterion(item: str | dict[str, Any]) -> Criterion:
     return Criterion(**{key: value for key, value in item.items() if key != "note"})
 
 
-def _case_file(name: str, folder: Path, place: _Place) -> CaseFile | None:
-    pure = PurePosixPath(name)
-    source = folder / pure
+def _case_files(names: Iterable[str], folder: Path, place: _Place) -> tuple[CaseFile, ...]:
+    files: dict[str, CaseFile] = {}
     hint = "give a path below the suite's folder"
-    if pure.is_absolute() or ".." in pure.parts or "\\" in name:
-        place.report(BAD_FILE, f"file {name!r} leaves the suite's folder", "files", hint=hint)
-        return None
-    try:
-        inside = source.resolve(strict=True).is_relative_to(folder.resolve())
-        data = source.read_bytes() if inside else b""
-    except OSError as error:
-        place.report(BAD_FILE, f"file {name!r} cannot be read: {error.strerror or error}", "files", hint=hint)
-        return None
-    if not inside or len(data) > MAX_FILE_BYTES:
-        what = f"is over {MAX_FILE_BYTES} bytes" if inside else "is a link that leaves the suite's folder"
-        place.report(BAD_FILE, f"file {name!r} {what}", "files", hint=hint)
-        return None
-    return CaseFile(path=str(pure), sha256=sha256_hex(data), source=source, text=_text_or_none(data))
+    for index, name in enumerate(names):
+        try:
+            file = read_case_file(name, folder)
+            if file.path in files:
+                raise CaseFileProblem("is named twice")
+            files[file.path] = file
+        except CaseFileProblem as problem:
+            place.report(BAD_FILE, f"file {name!r} {problem}", "files", index, hint=hint)
+    return tuple(files.values())
 
 
-def _text_or_none(data: bytes) -> str | None:
-    if b"\0" in data:
-        return None
-    try:
-        return data.decode("utf-8-sig").replace("\r\n", "\n")
-    except UnicodeDecodeError:
-        return None
-
-
-_DIGESTED = ("id", "skill", "query", "behavior", "reference", "critical", "slice", "expect")
+_DIGESTED = ("id", "skill", "query", "behavior", "reference", "slice")
 
 
 def _case_digest(
@@ -263,6 +244,7 @@ def _case_digest(
 ) -> str:
     """SHA-256 of the case in normal form: short forms written out, notes and samples left out, files by content."""
     normal = {key: body[key] for key in _DIGESTED if key in body}
+    normal |= {key: body[key] for key in ("critical", "expect") if body.get(key)}
     normal["files"] = [{"path": file.path, "sha256": file.sha256} for file in files]
     normal["checks"] = [{k: v for k, v in check.items() if k not in {"samples", "note"}} for check in checks]
     normal["rubric"] = [

@@ -6,6 +6,7 @@ Every field but ``contract: 1`` has a default, so that a small contract is a pag
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -14,10 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from skillassay.canonical import Json
-from skillassay.documents import load_document
+from skillassay.documents import Document, load_document
 from skillassay.errors import UsageError
-from skillassay.findings import Finding
+from skillassay.findings import Finding, Severity, register
 from skillassay.schema import document_findings
+
+BAD_PATH = register("contract.bad-path", "A path or glob of the contract leaves the project, or is no path.")
 
 CONTRACT_PATH = "evals/contract.yaml"
 
@@ -27,7 +30,6 @@ SCORER_VERSION = 1
 DEFAULT_GLOBS = (
     ".",
     "skills/*",
-    "skills/*/*",
     ".claude/skills/*",
     ".agents/skills/*",
     ".gemini/skills/*",
@@ -98,13 +100,16 @@ class Prompts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contract:
-    """One evaluation contract with its defaults filled in. ``path`` is None when no file exists."""
+    """One evaluation contract with its defaults filled in. ``path`` is None when no file exists.
+
+    ``suites_named`` holds the kinds of suites, quality or routing, that the file itself names: those must exist.
+    """
 
     path: str | None = None
     skills: tuple[str, ...] = DEFAULT_GLOBS
     quality_suites: tuple[str, ...] = ("evals/quality.json",)
     routing_suites: tuple[str, ...] = ("evals/routing.json",)
-    suites_named: bool = False
+    suites_named: frozenset[str] = frozenset()
     fixtures: tuple[str, ...] = ("evals/fixtures/*.yaml",)
     candidate: CandidateTerms = CandidateTerms()
     judge: JudgeTerms = JudgeTerms()
@@ -153,21 +158,54 @@ class Contract:
 def load_contract(root: Path) -> tuple[Contract | None, tuple[Finding, ...]]:
     """The contract of the project at ``root``; defaults under ``ratchet`` when there is no file."""
     path = root / CONTRACT_PATH
-    if not path.exists():
+    if not path.is_symlink() and not path.exists():  # a link to nothing is a broken contract, not a missing one
         return Contract(lock=LockTerms(require_evidence="ratchet")), ()
     document, findings = load_document(path, shown_as=CONTRACT_PATH)
     if document is None:
         return None, findings
-    findings = document_findings(document, "contract")
+    findings = document_findings(document, "contract") or _path_findings(document)
     if findings:
         return None, findings
     return build_contract(document.value), ()
 
 
+def _path_findings(document: Document) -> tuple[Finding, ...]:
+    """The globs and paths that lead out of the project, each with its line."""
+    found = []
+    suites = document.value.get("suites", {})
+    lists: dict[tuple[str, ...], list[str]]
+    lists = {("skills",): document.value.get("skills", []), ("fixtures",): document.value.get("fixtures", [])}
+    lists |= {("suites", kind): names for kind, names in suites.items()}
+    for where, names in lists.items():
+        for index, name in enumerate(names):
+            if name.startswith(("/", "~")) or ".." in name.split("/") or "\\" in name or name[1:2] == ":":
+                found.append(
+                    Finding(
+                        code=BAD_PATH,
+                        severity=Severity.ERROR,
+                        path=document.path,
+                        line=document.line_of((*where, index)),
+                        message=f"{'.'.join(where)}: {name!r} leaves the project or is no path in it",
+                        hint="write it relative to the project root, with / between parts",
+                    )
+                )
+    return tuple(found)
+
+
+_WHOLE = ("seed", "max_output_tokens", "turn_limit", "min_cases")
+_REAL = ("temperature", "timeout_s")
+
+
+def _settled(terms: Mapping[str, Any]) -> dict[str, Any]:
+    """The terms with one spelling for each number, since ``0`` and ``0.0`` may not make two contracts."""
+    whole = {key: int(terms[key]) for key in _WHOLE if key in terms}
+    return {**terms, **whole, **{key: float(terms[key]) for key in _REAL if key in terms}}
+
+
 def build_contract(value: Mapping[str, Any]) -> Contract:
     """A contract from a validated document."""
     suites = value.get("suites", {})
-    gate = dict(value.get("gate", {}))
+    gate = _settled(value.get("gate", {}))
     if "quality_min" in gate:
         gate["quality_min"] = exact_fraction(gate["quality_min"])
     lock = dict(value.get("lock", {}))
@@ -178,10 +216,10 @@ def build_contract(value: Mapping[str, Any]) -> Contract:
         skills=tuple(value.get("skills", default.skills)),
         quality_suites=tuple(suites.get("quality", default.quality_suites)),
         routing_suites=tuple(suites.get("routing", default.routing_suites)),
-        suites_named="suites" in value,
+        suites_named=frozenset(suites),
         fixtures=tuple(value.get("fixtures", default.fixtures)),
-        candidate=CandidateTerms(**value.get("candidate", {})),
-        judge=JudgeTerms(**value.get("judge", {})),
+        candidate=CandidateTerms(**_settled(value.get("candidate", {}))),
+        judge=JudgeTerms(**_settled(value.get("judge", {}))),
         eager_scope=value.get("eager", {}).get("scope", default.eager_scope),
         gate=GateTerms(**gate),
         lock=LockTerms(**lock),
@@ -195,14 +233,16 @@ def exact_fraction(number: float | str) -> Fraction:
     return Fraction(Decimal(str(number)))
 
 
+_DECIMAL = re.compile(r"[0-9]{0,9}(?:[0-9]|\.[0-9]{1,30})", re.ASCII)
+
+
 def raised_quality_min(terms: GateTerms, wanted: str | None) -> Fraction:
     """``gate.quality_min``, or the higher value a command asks for. A lower one is refused: a gate is not loosened."""
     if wanted is None:
         return terms.quality_min
-    try:
-        value = exact_fraction(wanted)
-    except ArithmeticError as error:
-        raise UsageError(f"QUALITY_MIN {wanted!r} is not a number", hint="give a number from 0 to 1") from error
+    if not _DECIMAL.fullmatch(wanted):
+        raise UsageError(f"QUALITY_MIN {wanted!r} is not a number", hint="give a number from 0 to 1, as 0.9")
+    value = exact_fraction(wanted)
     if not terms.quality_min <= value <= 1:
         raise UsageError(
             f"QUALITY_MIN {wanted} is not between the contract's {float(terms.quality_min):g} and 1",

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from skillassay.assessment import Assessment, RunFacts, assess, facts_from_json
-from skillassay.errors import InputError
-from skillassay.models.base import Model, ModelIdentity
-from skillassay.models.opening import open_model
-from skillassay.preparation import Prepared, build_header, moved_skills
+from skillassay.errors import EnvironmentFault, InputError, Reason, TrialError
+from skillassay.models.base import Model, ModelIdentity, ModelReply, ModelRequest
+from skillassay.models.opening import open_model, parse_model
+from skillassay.plan import ALL_MODES, Mode
+from skillassay.preparation import EvalRequest, Prepared, build_header, moved_skills
 from skillassay.proof import evidence_bodies
 from skillassay.report.base import RunView
 from skillassay.results import build_result
@@ -35,27 +37,65 @@ def evaluate(prepared: Prepared, listener: Listener, *, resume: str | None = Non
         candidate = stack.enter_context(open_model(prepared.models.candidate, rules=prepared.rules))
         judge = candidate
         if prepared.models.judge != prepared.models.candidate:
-            judge = stack.enter_context(open_model(prepared.models.judge, rules=prepared.rules))
+            judge = _open_judge(prepared, stack, listener)
         models = describe_models(candidate.identity, judge.identity)
-        writer, done = _open_writer(prepared, models, resume)
+        writer = _open_writer(prepared, models, resume)
         with _closing(writer):
+            writer.event("run_started" if resume is None else "run_resumed")
+            done = frozenset(record.trial_id for record in read_records(writer.folder))
             parts = _parts(prepared, candidate, judge)
             jobs = prepared.request.jobs
             interrupted = execute(prepared.plan, parts, writer, jobs=jobs, listener=listener, done=done)
             return _finish(prepared, writer, interrupted=interrupted)
 
 
-def _open_writer(prepared: Prepared, models: dict[str, Any], resume: str | None) -> tuple[RunWriter, frozenset[str]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _AbsentJudge:
+    """Stands for a judge that this machine cannot reach: checks still decide, criteria stay unscored."""
+
+    identity: ModelIdentity
+    why: str
+
+    def generate(self, request: ModelRequest) -> ModelReply:
+        raise TrialError(self.why, reason=Reason.MISSING_CAPABILITY, stage=request.stage)
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+def _open_judge(prepared: Prepared, stack: ExitStack, listener: Listener) -> Model:
+    try:
+        return stack.enter_context(open_model(prepared.models.judge, rules=prepared.rules))
+    except EnvironmentFault as fault:
+        listener.warn(f"the judge cannot be asked, so criteria stay unscored: {fault.message}")
+        provider, name = parse_model(prepared.models.judge)
+        identity = ModelIdentity(provider=provider, name=name, endpoint=None, is_fixture=False)
+        return _AbsentJudge(identity=identity, why=fault.message)
+
+
+def resumed_request(request: EvalRequest, run: str) -> EvalRequest:
+    """The request of a stored run; what is named again must be the same, which :func:`evaluate` checks."""
+    header = read_header(run_folder(request.root, run))
+    facts, given = header["facts"], header["settings"]["given"]
+    return replace(
+        request,
+        skills=request.skills or tuple(given["skills"]),
+        cases=request.cases or tuple(given["cases"]),
+        modes=tuple(Mode(mode) for mode in facts["modes"]) if request.modes == ALL_MODES else request.modes,
+        repeats=facts["repeats"] if request.repeats == 1 else request.repeats,
+        model=request.model or header["models"]["candidate"]["label"],
+        judge_model=request.judge_model or header["models"]["judge"]["label"],
+        quality_min=request.quality_min or given["quality_min"],
+    )
+
+
+def _open_writer(prepared: Prepared, models: dict[str, Any], resume: str | None) -> RunWriter:
     if resume is None:
         header = build_header(prepared, run_id=new_run_id(), created_at=now_utc(), models=models)
-        writer = RunWriter.create(prepared.project.root, header)
-        writer.event("run_started")
-        return writer, frozenset()
+        return RunWriter.create(prepared.project.root, header)
     folder = run_folder(prepared.project.root, resume)
     _refuse_other_run(prepared, read_header(folder), folder.name)
-    writer = RunWriter.reopen(folder)
-    writer.event("run_resumed")
-    return writer, frozenset(record.trial_id for record in read_records(folder))
+    return RunWriter.reopen(folder)
 
 
 def _refuse_other_run(prepared: Prepared, header: Mapping[str, Any], name: str) -> None:
@@ -66,6 +106,9 @@ def _refuse_other_run(prepared: Prepared, header: Mapping[str, Any], name: str) 
     differs = []
     if old != new:
         differs.append(f"{len(old ^ new)} trials (skill files, cases, selection or modes)")
+    catalog = {path: skill["digest"] for path, skill in header["skills"].items()}
+    if catalog != {ready.path: ready.digest for ready in prepared.project.usable}:
+        differs.append("skills of the catalog")
     if header["contract"]["binding"] != prepared.binding:
         differs.append("candidate, judge, gate or scorer")
     if header["fixture_digest"] != (prepared.rules.digest if prepared.rules else None):

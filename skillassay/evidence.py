@@ -62,29 +62,44 @@ def parse_evidence(data: bytes) -> Evidence:
 
 def evidence_from_body(body: Any) -> Evidence:
     """Evidence from its JSON object. Raises :class:`EvidenceProblem`."""
-    if not isinstance(body, dict) or not isinstance(body.get("evidence"), int):
+    version = body.get("evidence") if isinstance(body, dict) else None
+    if type(version) is not int or version < 1:
         raise EvidenceProblem("is not an evidence file")
-    if body["evidence"] > EVIDENCE_VERSION:
-        raise EvidenceProblem(f"has format {body['evidence']}, newer than {EVIDENCE_VERSION}: use a newer skillassay")
-    try:
-        skill, voided = body["skill"], body.get("voided")
-        grade = str(body["decision"]["grade"])
-        if grade not in GRADES:
-            raise EvidenceProblem(f"names an unknown grade {grade!r}")
-        return Evidence(
-            skill_path=str(skill["path"]),
-            skill_digest=str(skill["digest"]),
-            version=str(skill["version"]),
-            grade=grade,
-            cases=dict(body["cases"]),
-            binding=str(body["binding"]["digest"]),
-            catalog=dict(body["catalog"]),
-            run_id=str(body["run"]["id"]),
-            voided=None if voided is None else str(voided),
-            body=body,
-        )
-    except (KeyError, TypeError) as error:
-        raise EvidenceProblem(f"lacks a field: {error}") from error
+    if version > EVIDENCE_VERSION:
+        raise EvidenceProblem(f"has format {version}, newer than {EVIDENCE_VERSION}: use a newer skillassay")
+    grade, voided, cases = _text(body, "decision", "grade"), body.get("voided"), _texts(body, "cases")
+    if grade not in GRADES:
+        raise EvidenceProblem(f"names an unknown grade {grade!r}")
+    if voided is not None and not (isinstance(voided, str) and voided.strip()):
+        raise EvidenceProblem(f"says voided: {voided!r}, where only a reason in words can stand")
+    if not cases:
+        raise EvidenceProblem("covers no case")
+    return Evidence(
+        skill_path=_text(body, "skill", "path"),
+        skill_digest=_text(body, "skill", "digest"),
+        version=_text(body, "skill", "version"),
+        grade=grade,
+        cases=cases,
+        binding=_text(body, "binding", "digest"),
+        catalog=_texts(body, "catalog"),
+        run_id=_text(body, "run", "id"),
+        voided=voided,
+        body=body,
+    )
+
+
+def _text(body: Mapping[str, Any], part: str, field: str) -> str:
+    value = body[part].get(field) if isinstance(body.get(part), dict) else None
+    if not isinstance(value, str) or not value:
+        raise EvidenceProblem(f"lacks {part}.{field}")
+    return value
+
+
+def _texts(body: Mapping[str, Any], part: str) -> dict[str, str]:
+    value = body.get(part)
+    if not isinstance(value, dict) or not all(isinstance(item, str) for item in value.values()):
+        raise EvidenceProblem(f"lacks {part}, an object of digests")
+    return dict(value)
 
 
 def accepts(requires: str, grade: str) -> bool:

@@ -31,9 +31,9 @@ class Finding:
     line: int | None = None
 
     @property
-    def sort_key(self) -> tuple[str, int, str, str]:
-        """Findings are shown by file, then line, then code."""
-        return (self.path, self.line or 0, self.code, self.message)
+    def sort_key(self) -> tuple[str, int, str, str, str, str]:
+        """Findings are shown by file, then line, then code; the rest makes the order total."""
+        return (self.path, self.line or 0, self.code, self.message, self.severity, self.hint or "")
 
 
 CODES: dict[str, str] = {}

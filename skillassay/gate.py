@@ -127,7 +127,8 @@ def _quality(rows: Sequence[Row], given: GateInput) -> GateLine:
     shown = next((f"{r.record.k}/{r.planned.n_criteria}" for r in scored if _share(r) == worst), "none scored")
     return GateLine(
         name="quality_min",
-        status=_status(looked, scored, failed=bool(low)),
+        # Without a progressive trial nothing was seen of the skill, and no other line may carry the decision.
+        status=_status(looked, scored, failed=bool(low)) if looked else Status.UNDECIDED,
         number=f"worst {shown}, {len(scored) - len(low)} of {len(scored)} scored trials reach it",
         limit=f"k/n >= {decimal_text(limit)} on every case in progressive",
         detail=tuple(f"{_where(row)}: {row.record.k}/{row.planned.n_criteria}{_failed_marks(row)}" for row in low),
@@ -208,6 +209,8 @@ def _is_critical(row: Row, given: GateInput) -> bool:
 def _critical_failure(row: Row, given: GateInput) -> bool:
     if (row.planned.suite, row.planned.case_id) in given.critical_cases:
         return row.record.outcome.status == "FAIL"
+    if row.record.outcome.status == "FAIL" and not row.record.marks:
+        return True  # no answer within the turn limit: 0 of n, the critical criterion among them
     return any(mark.critical and not mark.passed for mark in row.record.marks)
 
 

@@ -8,6 +8,7 @@ was sent; any departure is a ``contract_error`` at the judge's stage: nothing is
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -135,6 +136,8 @@ def parse_verdicts(reply: str, criteria: Sequence[Criterion]) -> tuple[Criterion
         entry = by_id[item.id]
         if entry["verdict"] == "ABSTAIN" and not item.may_abstain:
             raise contract_error(f"the judge abstained on {item.id!r}, which does not allow it", Stage.JUDGE)
+        if not entry["evidence"].strip():
+            raise contract_error(f"the judge's evidence on {item.id!r} is blank", Stage.JUDGE)
         verdicts.append(CriterionVerdict(criterion=item, verdict=entry["verdict"], evidence=entry["evidence"]))
     return tuple(verdicts)
 
@@ -149,9 +152,16 @@ def ungrounded(verdicts: Sequence[CriterionVerdict], answer: str) -> tuple[str, 
     )
 
 
+# Folding has made three points of "…"; people also set them in brackets.
+_ELLIPSIS = re.compile(r"\[\.\.\.\]|\(\.\.\.\)|\.\.\.")
+# A figure goes on to the left over its sign or over a point or comma behind a digit, and to the right likewise.
+_FIGURE_BEFORE = re.compile(r"[0-9][.,]$|(?:^|[\s(\[\"'])[-+]$")
+_FIGURE_AFTER = re.compile(r"[.,][0-9]")
+
+
 def _stands_in(evidence: str, folded_answer: str) -> bool:
     """Whether every part of the quotation (parted by an ellipsis) stands in the answer, in order, on whole words."""
-    parts = [part.strip(" \"'") for part in fold_text(evidence).replace("[...]", "...").split("...")]
+    parts = [part.strip(" \"'") for part in _ELLIPSIS.split(fold_text(evidence))]
     parts = [part for part in parts if any(char.isalnum() for char in part)]
     position = 0
     for part in parts:
@@ -165,9 +175,20 @@ def _find_on_words(text: str, part: str, start: int) -> int:
     """End of the first occurrence of ``part`` at or after ``start`` that cuts no word or number in half; else -1."""
     while (at := text.find(part, start)) >= 0:
         end = at + len(part)
-        cuts_left = at > 0 and text[at - 1].isalnum() and part[0].isalnum()
-        cuts_right = end < len(text) and text[end].isalnum() and part[-1].isalnum()
-        if not cuts_left and not cuts_right:
+        if not _cut_left(text, at) and not _cut_right(text, end):
             return end
         start = at + 1
     return -1
+
+
+def _cut_left(text: str, at: int) -> bool:
+    """Whether a word or number that goes on before ``at`` is cut there: "1 jour" is no quotation of "2,1 jour"."""
+    if at > 0 and text[at - 1].isalnum() and text[at].isalnum():
+        return True
+    return text[at].isdecimal() and _FIGURE_BEFORE.search(text[max(0, at - 2) : at]) is not None
+
+
+def _cut_right(text: str, end: int) -> bool:
+    if end < len(text) and text[end].isalnum() and text[end - 1].isalnum():
+        return True
+    return text[end - 1].isdecimal() and _FIGURE_AFTER.match(text, end) is not None

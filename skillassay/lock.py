@@ -104,11 +104,13 @@ def drift_of(state: SkillState, entry: LockEntry | None) -> list[Finding]:
             return []
         message = f"{state.name}: same bytes, but {LOCK_PATH} says {entry.version} and SKILL.md {state.version}"
         return [lock_finding(CHANGED_VERSION_ONLY, where, message, hint="restore the lock from version control")]
-    if state.version == entry.version:
+    order = versions.compare_versions(state.version, entry.version)
+    if order == 0:
+        # Build metadata has no rank (SemVer 10): 1.0.0+b is no version after 1.0.0+a.
         message = f"{state.name}: changed without a new metadata.version ({state.version}): {names}"
         hint = f"run `skillassay bump {state.path} patch|minor|major`, {EVAL_THEN_LOCK.removeprefix('run ')}"
         return [lock_finding(EDITED, where, message, hint=hint)]
-    if versions.compare_versions(state.version, entry.version) < 0:
+    if order < 0:
         message = f"{state.name}: version went back from {entry.version} to {state.version}: {names}"
         return [lock_finding(WENT_BACK, where, message, hint=f"choose a version above {entry.version}")]
     message = f"{state.name}: {entry.version} -> {state.version} is not locked yet: {names}"
@@ -143,8 +145,8 @@ def _evidence_findings(state: SkillState, entry: LockEntry, terms: Terms) -> lis
         lock_finding(EVIDENCE[kind], where, f"{state.name} {entry.version}: {words}", hint=EVAL_THEN_LOCK)
         for kind, words in mismatches(state.evidence, state.expected)
     ]
-    if not found and state.evidence_sha256 != ref.sha256:
-        message = f"{state.name}: the file is not the one that was locked (SHA-256 {ref.sha256})"
+    if not found and (state.evidence_sha256, state.evidence.grade) != (ref.sha256, ref.grade):
+        message = f"{state.name}: the file is not the one that was locked ({ref.grade}, SHA-256 {ref.sha256})"
         found.append(lock_finding(EVIDENCE_FILE, where, message, hint="restore it, or run `skillassay lock`"))
     return found
 
@@ -196,20 +198,21 @@ def suite_findings(suites: Mapping[str, LockedSuite], lock: Lock) -> list[Findin
 
 
 def base_findings(lock: Lock, base: Lock, ref: str) -> list[Finding]:
-    """What the lock did against the lock at ``ref``: bytes that changed under one version, versions that went back."""
+    """What the lock did against the one at ``ref``: bytes or cases changed under one version, versions gone back."""
     found = []
     for path, entry in sorted(lock.skills.items()):
         old = base.skills.get(path)
         if old is None or old.digest == entry.digest:
             continue
         names = changed_files(old.files, entry.files)
-        if old.version == entry.version:
+        order = versions.compare_versions(entry.version, old.version)
+        if order == 0:
             message = f"{entry.name}: locked again under {entry.version} with other bytes than at {ref}: {names}"
             found.append(lock_finding(RELOCKED, LOCK_PATH, message, hint=f"bump {path}, {EVAL_THEN_LOCK}"))
-        elif versions.compare_versions(entry.version, old.version) < 0:
+        elif order < 0:
             message = f"{entry.name}: version went back from {old.version} at {ref} to {entry.version}"
             found.append(lock_finding(WENT_BACK, LOCK_PATH, message, hint=f"choose a version above {old.version}"))
-    return found
+    return found + suite_findings(lock.suites, base)
 
 
 def lock_finding(code: str, path: str, message: str, *, hint: str, severity: Severity = Severity.ERROR) -> Finding:

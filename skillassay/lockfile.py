@@ -8,32 +8,36 @@
       "suites": {NAME: {"cases": {ID: DIGEST}, "version"}}
     }
 
-``evidence`` is ``{"file", "grade", "sha256"}``, or ``{"none": WHY}`` where a skill was locked without. Keys are sorted,
-indentation is two spaces, lines end in LF, and there is no time in it, so that two people who changed different skills
-merge without conflict. It is read as data (CRLF is fine) and strictly: a broken lock is an error with its line, never
-an empty lock.
+All five fields are there, and no other. ``evidence`` is ``{"file", "grade", "sha256"}``, or ``{"none": WHY}`` where a
+skill was locked without. Keys are sorted, indentation is two spaces, lines end in LF, and there is no time in it, so
+that two people who changed different skills merge without conflict. It is read as data (CRLF is fine) and strictly: a
+broken lock is an error with its line, never an empty lock.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from skillassay.canonical import Json, JsonProblem, parse_json, pretty_text
+from skillassay.documents import Document
+from skillassay.evidence import GRADES
 from skillassay.findings import Finding, Severity, register
+from skillassay.versions import is_semver
 
 LOCK_PATH = "skills.lock.json"
 LOCKFILE_VERSION = 1
 
 UNREADABLE = register("lock.unreadable", "The lock is empty, holds merge markers or is not valid JSON of its format.")
 NEWER = register("lock.newer-format", "The lock was written by a newer skillassay.")
-BAD_ENTRY = register("lock.bad-entry", "An entry of the lock lacks a field, or a digest is missing or malformed.")
+BAD_ENTRY = register("lock.bad-entry", "An entry of the lock lacks a field, or a version or digest in it is malformed.")
 
 REBUILD_HINT = "resolve it by hand, or write it anew from the lock at HEAD with `skillassay lock --rebuild`"
 
 _HEX = re.compile(r"[0-9a-f]{64}")
+_FIELDS = frozenset(("lockfileVersion", "ignore", "requires", "skills", "suites"))
 _MARKER = re.compile(r"^(<{7}|={7}|>{7}|\|{7})( |$)")
 
 
@@ -109,88 +113,117 @@ def parse_lock(data: bytes, *, path: str = LOCK_PATH) -> tuple[Lock | None, tupl
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        return None, (_finding(UNREADABLE, path, f"not UTF-8 at byte {error.start}"),)
+        at = data.count(b"\n", 0, error.start) + 1
+        return None, (_finding(UNREADABLE, path, f"not UTF-8 at byte {error.start}", line=at),)
     for number, line in enumerate(text.split("\n"), start=1):
         if _MARKER.match(line):
             return None, (_finding(UNREADABLE, path, f"merge conflict marker {line[:7]!r}", line=number),)
     if not text.strip():
-        return None, (_finding(UNREADABLE, path, "the file is empty, which is not the same as no skills"),)
+        return None, (_finding(UNREADABLE, path, "the file is empty, which is not the same as no skills", line=1),)
     try:
         value = parse_json(text)
     except JsonProblem as problem:
-        return None, (_finding(UNREADABLE, path, str(problem), line=problem.line or _line_of_key(text, str(problem))),)
-    return _build(value, path)
+        return None, (_finding(UNREADABLE, path, str(problem), line=problem.line),)
+    problem_of_head = _head_finding(value, path)
+    if problem_of_head is not None:
+        return None, (problem_of_head,)
+    document = Document(path=path, text=text, value=value, is_json=True)
+    found = [*_places(value["skills"], "skills", _entry_problem), *_places(value["suites"], "suites", _suite_problem)]
+    if found:
+        return None, tuple(_entry_finding(document, *one) for one in found)
+    return _build(value), ()
 
 
-def _line_of_key(text: str, problem: str) -> int | None:
-    """The second line on which a doubled key stands: the JSON reader knows the key, not its place."""
-    match = re.search(r"duplicate key '(.*)'", problem)
-    if match is None:
-        return None
-    lines = [n for n, line in enumerate(text.split("\n"), start=1) if f'"{match[1]}"' in line]
-    return lines[1] if len(lines) > 1 else None
-
-
-def _build(value: Json, path: str) -> tuple[Lock | None, tuple[Finding, ...]]:
+def _head_finding(value: Json, path: str) -> Finding | None:
+    """What is wrong with the object as a whole; of a newer format nothing more is asked."""
     if not isinstance(value, dict):
-        return None, (_finding(UNREADABLE, path, f"must be an object, is {type(value).__name__}"),)
+        return _finding(UNREADABLE, path, f"must be an object, is {_json_type(value)}", line=1)
     version = value.get("lockfileVersion")
-    if not isinstance(version, int) or isinstance(version, bool):
-        return None, (_finding(UNREADABLE, path, f"lockfileVersion must be a number, is {version!r}"),)
+    if type(version) is not int or version < 1:
+        return _finding(UNREADABLE, path, f"lockfileVersion must be {LOCKFILE_VERSION}, is {version!r}", line=1)
     if version > LOCKFILE_VERSION:
         message = f"lockfileVersion {version} is newer than {LOCKFILE_VERSION}"
-        return None, (_finding(NEWER, path, message, hint="use a newer skillassay"),)
-    skills, suites = value.get("skills"), value.get("suites", {})
-    if not isinstance(skills, dict) or not isinstance(suites, dict):
-        return None, (_finding(UNREADABLE, path, "skills and suites must be objects"),)
-    problems: list[Finding] = []
-    entries = {key: _entry(key, body, path, problems) for key, body in skills.items()}
-    locked = {key: _suite(key, body, path, problems) for key, body in suites.items()}
-    if problems:
-        return None, tuple(problems)
-    return (
-        Lock(
-            skills={key: entry for key, entry in entries.items() if entry is not None},
-            suites={key: suite for key, suite in locked.items() if suite is not None},
-            ignore=tuple(value.get("ignore", ())),
-            requires=str(value.get("requires", "declared")),
-        ),
-        (),
+        return _finding(NEWER, path, message, line=1, hint="use a newer skillassay")
+    if set(value) != _FIELDS:
+        words = [*(f"lacks {name}" for name in sorted(_FIELDS - set(value)))]
+        words += [f"has an unknown field {name!r}" for name in sorted(set(value) - _FIELDS)]
+        return _finding(UNREADABLE, path, f"the lock {', '.join(words)}", line=1)
+    ignore = value["ignore"]
+    if not isinstance(ignore, list) or not all(isinstance(item, str) for item in ignore):
+        return _finding(UNREADABLE, path, "ignore must be a list of patterns", line=1)
+    if value["requires"] not in GRADES:
+        return _finding(UNREADABLE, path, f"requires must be one of {', '.join(GRADES)}", line=1)
+    if not isinstance(value["skills"], dict) or not isinstance(value["suites"], dict):
+        return _finding(UNREADABLE, path, "skills and suites must be objects", line=1)
+    return None
+
+
+def _json_type(value: Json) -> str:
+    return {type(None): "null", bool: "a boolean", str: "text", list: "a list"}.get(type(value), "a number")
+
+
+_Problem = tuple[str, tuple[str | int, ...]]
+"""What is wrong with an entry, and the keys that lead from the entry to it."""
+
+
+def _places(
+    entries: Mapping[str, Json], section: str, look: Callable[[Json], _Problem | None]
+) -> list[tuple[str, str, _Problem]]:
+    looked = ((section, key, look(body)) for key, body in entries.items())
+    return [(name, key, problem) for name, key, problem in looked if problem is not None]
+
+
+def _entry_finding(document: Document, section: str, key: str, problem: _Problem) -> Finding:
+    words, where = problem
+    what, hint = f"entry {key!r}", f"lock {key} again: `skillassay lock --rebuild`"
+    if section == "suites":
+        what, hint = f"suite {key!r}", REBUILD_HINT
+    line = document.line_of((section, key, *where))
+    return _finding(BAD_ENTRY, document.path, f"{what}: {words}", line=line, hint=hint)
+
+
+def _build(value: dict[str, Json]) -> Lock:
+    return Lock(
+        skills={
+            key: LockEntry(
+                path=key,
+                name=body["name"],
+                version=body["version"],
+                digest=body["digest"],
+                files=body["files"],
+                evidence=EvidenceRef(**body["evidence"]),
+            )
+            for key, body in value["skills"].items()
+        },
+        suites={
+            key: LockedSuite(version=body["version"], cases=body["cases"]) for key, body in value["suites"].items()
+        },
+        ignore=tuple(value["ignore"]),
+        requires=value["requires"],
     )
 
 
-def _entry(key: str, body: Json, path: str, problems: list[Finding]) -> LockEntry | None:
-    problem = _entry_problem(body)
-    if problem is not None:
-        hint = f"lock {key} again: `skillassay lock --rebuild`"
-        problems.append(_finding(BAD_ENTRY, path, f"entry {key!r}: {problem}", hint=hint))
-        return None
-    evidence = body["evidence"]
-    return LockEntry(
-        path=key,
-        name=body["name"],
-        version=body["version"],
-        digest=body["digest"],
-        files=body["files"],
-        evidence=EvidenceRef(**evidence),
-    )
-
-
-def _entry_problem(body: Json) -> str | None:
+def _entry_problem(body: Json) -> _Problem | None:
     if not isinstance(body, dict):
-        return "must be an object"
+        return "must be an object", ()
     for field in ("name", "version", "digest"):
         if not isinstance(body.get(field), str) or not body[field]:
-            return f"{field} is missing or empty"
+            return f"{field} is missing or empty", (field,)
+    if not is_semver(body["version"]):
+        return f"version {body['version']!r} is not semver (1.2.3)", ("version",)
     if not _HEX.fullmatch(body["digest"]):
-        return f"digest {body['digest']!r} is not 64 lowercase hex digits"
+        return f"digest {body['digest']!r} is not 64 lowercase hex digits", ("digest",)
     files = body.get("files")
     if not isinstance(files, dict) or not files:
-        return "files is missing or empty"
+        return "files is missing or empty", ("files",)
     for name, digest in files.items():
         if not isinstance(digest, str) or not _HEX.fullmatch(digest):
-            return f"the digest of {name} is not 64 lowercase hex digits"
-    return _evidence_problem(body.get("evidence"))
+            return f"the digest of {name} is not 64 lowercase hex digits", ("files", name)
+    unknown = sorted(set(body) - {"name", "version", "digest", "files", "evidence"})
+    if unknown:
+        return f"unknown field {unknown[0]!r}", (unknown[0],)
+    problem = _evidence_problem(body.get("evidence"))
+    return None if problem is None else (problem, ("evidence",))
 
 
 def _evidence_problem(value: Any) -> str | None:
@@ -202,13 +235,19 @@ def _evidence_problem(value: Any) -> str | None:
         return "evidence must have file, sha256 and grade"
     if not isinstance(value["sha256"], str) or not _HEX.fullmatch(value["sha256"]):
         return "evidence.sha256 is not 64 lowercase hex digits"
-    return None
+    if value["grade"] not in GRADES:
+        return f"evidence.grade must be one of {', '.join(GRADES)}"
+    return None if isinstance(value["file"], str) and value["file"] else "evidence.file is missing or empty"
 
 
-def _suite(key: str, body: Json, path: str, problems: list[Finding]) -> LockedSuite | None:
-    if isinstance(body, dict) and isinstance(body.get("version"), str) and isinstance(body.get("cases"), dict):
-        return LockedSuite(version=body["version"], cases=body["cases"])
-    problems.append(_finding(BAD_ENTRY, path, f"suite {key!r} lacks version or cases", hint=REBUILD_HINT))
+def _suite_problem(body: Json) -> _Problem | None:
+    if not isinstance(body, dict) or set(body) != {"version", "cases"} or not isinstance(body["version"], str):
+        return "must have version and cases", ()
+    if not isinstance(body["cases"], dict):
+        return "cases must be an object", ("cases",)
+    for name, digest in body["cases"].items():
+        if not isinstance(digest, str) or not _HEX.fullmatch(digest):
+            return f"the digest of case {name} is not 64 lowercase hex digits", ("cases", name)
     return None
 
 

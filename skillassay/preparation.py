@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import skillassay
-from skillassay import judge, prompts
 from skillassay.assessment import RunFacts, facts_to_json
+from skillassay.binding import FIXED_PROMPTS
 from skillassay.canonical import Json, digest_of
-from skillassay.contract import CONTRACT_PATH, Contract, Models, Prompts, raised_quality_min
+from skillassay.contract import CONTRACT_PATH, Contract, Models, raised_quality_min
 from skillassay.digest import read_files
 from skillassay.errors import InputError, UsageError
 from skillassay.fixture.base import FixtureRules
@@ -73,12 +73,7 @@ class Prepared:
     @property
     def binding(self) -> Json:
         """What evidence of this run is bound to besides bytes and cases."""
-        return self.contract.binding(models=self.models, prompts=fixed_prompts())
-
-
-def fixed_prompts() -> Prompts:
-    """Digests of the texts this version gives candidate and judge."""
-    return Prompts(candidate=prompts.prompt_digest(), judge=judge.prompt_digest())
+        return self.contract.binding(models=self.models, prompts=FIXED_PROMPTS)
 
 
 def prepare(request: EvalRequest) -> Prepared:

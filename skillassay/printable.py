@@ -1,54 +1,76 @@
-"""Making foreign text safe to show. Owns the escaping for terminal, Markdown and CI logs; knows nothing of reports.
+"""Making foreign text safe to show. Owns the escaping for terminal and Markdown; knows nothing of reports.
 
 Model output, file names and skill texts are hostile: they may hold terminal escapes, bidirectional overrides, table
-bars, HTML, mentions and workflow commands. What is shown is always one line of visible characters.
+bars, HTML, mentions and hidden characters. What is shown is always one line of visible characters.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+!|~$@&:-])")
-_INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+# "www." and "@" and "#" are links to the host that renders the text, even when written as entities: a zero-width space
+# behind them is not.
+_MARKDOWN = re.compile(r"[\\`*_{}\[\]()<>#+!|~$@&:-]|(?<=[wW])\.")
+_LINKING = frozenset("@#")
+_UNSEEN = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
+_BLANK = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0d\uffa0\U000e0100-\U000e01ef]"
+)
+"""What Unicode calls default-ignorable, or draws as nothing, in other categories than the above."""
+MAX_STACKED = 4
 
 
 def one_line(text: str, limit: int | None = None) -> str:
     """The text on one line without control, format or bidirectional characters, cut to ``limit`` columns with ``…``.
 
-    White space of every kind becomes one space; what cannot be seen becomes ``\\u{…}`` in hex, so that nothing hides.
+    White space of every kind becomes one space; what cannot be seen becomes ``\\u{…}`` in hex, so that nothing hides
+    (but the two selectors of an emoji's style, which real answers are full of). Of stacked marks four stay.
     """
-    shown = "".join(_visible(char) for char in " ".join(text.split()))
+    shown = " ".join(text.split())
+    if not (shown.isascii() and shown.isprintable()):
+        shown = "".join(_visible(shown))
     return shown if limit is None else clip(shown, limit)
 
 
-def _visible(char: str) -> str:
-    if char.isascii() and char.isprintable():
-        return char
-    if unicodedata.category(char) in _INVISIBLE:
-        return f"\\u{{{ord(char):x}}}"
-    return char
+def _visible(text: str) -> Iterator[str]:
+    n_marks = 0
+    for char in text:
+        category = unicodedata.category(char)
+        if category in _UNSEEN or _BLANK.match(char):
+            yield f"\\u{{{ord(char):x}}}"
+            n_marks = 0
+            continue
+        n_marks = n_marks + 1 if category[0] == "M" else 0
+        if n_marks <= MAX_STACKED:
+            yield char
+        elif n_marks == MAX_STACKED + 1:
+            yield "…"
 
 
 def width(text: str) -> int:
     """Columns that a terminal needs for ``text``: wide East Asian characters take two, combining marks none."""
-    return sum(
-        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in {"W", "F"} else 1
-        for char in text
-    )
+    return len(text) if text.isascii() else sum(map(_columns, text))
+
+
+def _columns(char: str) -> int:
+    if unicodedata.category(char) in {"Mn", "Me"}:
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in {"W", "F"} else 1
 
 
 def clip(text: str, limit: int) -> str:
-    """The text cut to ``limit`` columns, the last of them ``…`` when something was cut."""
+    """The text cut to ``limit`` columns, the last of them ``…`` when something was cut; nothing for no column."""
     if width(text) <= limit:
         return text
     kept, used = [], 0
     for char in text:
-        used += width(char)
+        used += _columns(char)
         if used > limit - 1:
             break
         kept.append(char)
-    return "".join(kept) + "…"
+    return "".join(kept) + "…" if limit > 0 else ""
 
 
 def markdown_cell(text: str, limit: int = 300) -> str:
@@ -56,12 +78,8 @@ def markdown_cell(text: str, limit: int = 300) -> str:
 
     An HTML entity stands for every character that Markdown or its host could read as markup; an empty text is a space.
     """
-    shown = one_line(text, limit)
-    return _MARKDOWN.sub(lambda match: f"&#{ord(match[1])};", shown) or " "
+    return _MARKDOWN.sub(_entity, one_line(text, limit)) or " "
 
 
-def command_safe(text: str) -> str:
-    """The text so that a CI log reads no workflow command in it: a line never begins with ``::`` or ``##[``."""
-    return "\n".join(
-        f" {line}" if line.lstrip().startswith(("::", "##[", "##vso[")) else line for line in text.split("\n")
-    )
+def _entity(match: re.Match[str]) -> str:
+    return f"&#{ord(match[0])};{'&#8203;' if match[0] in _LINKING else ''}"

@@ -8,19 +8,16 @@ something passes and locking that is not offered.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from skillassay.assessment import Assessment
-from skillassay.canonical import Json, sha256_hex
-from skillassay.evidence import EVIDENCE_VERSION, EvidenceProblem, Expected, evidence_bytes, evidence_from_body
+from skillassay.canonical import Json
+from skillassay.evidence import EVIDENCE_VERSION
 from skillassay.gate import Status
 from skillassay.preparation import Prepared
 from skillassay.project import ReadySkill
-from skillassay.relock import Proof
 from skillassay.results import interval_json, lift_json, rate_json
 from skillassay.scoring import mode_totals
-from skillassay.store import RUNS, list_runs, read_header, read_result
 
 
 def evidence_bodies(
@@ -96,36 +93,3 @@ def _body(
         "lift": None if lift is None else lift_json(lift),
         "repeats": prepared.plan.repeats,
     }
-
-
-def find_proof(root: Path, expected: Expected, skill_path: str) -> Proof | None:
-    """The newest stored run that decided on exactly what is expected; None when there is none."""
-    for run_id in reversed(list_runs(root)):
-        folder = root / RUNS / run_id
-        header, result = read_header(folder), read_result(folder)
-        if result is None or not _is_about(header, result, expected, skill_path):
-            continue
-        body = result["evidence"].get(skill_path)
-        if body is None:
-            return Proof(
-                data=None, sha256=None, evidence=None, why_not=f"{result['no_evidence'][skill_path]} ({run_id})"
-            )
-        try:
-            evidence = evidence_from_body(body)
-        except EvidenceProblem as problem:
-            return Proof(data=None, sha256=None, evidence=None, why_not=f"the evidence of run {run_id} {problem}")
-        data = evidence_bytes(body)
-        return Proof(data=data, sha256=sha256_hex(data), evidence=evidence, why_not=None)
-    return None
-
-
-def _is_about(header: Mapping[str, Any], result: Mapping[str, Any], expected: Expected, skill_path: str) -> bool:
-    """Whether a run decided on these bytes, cases and terms as a whole: a partial or stopped run decides nothing."""
-    skill = header["skills"].get(skill_path)
-    if skill is None or skill["digest"] != expected.skill_digest or result["interrupted"]:
-        return False
-    if header["binding_digest"] != expected.binding:
-        return False
-    if any(header["cases"].get(name) != digest for name, digest in expected.cases.items()):
-        return False
-    return skill_path in header["facts"]["whole_skills"]

@@ -10,11 +10,12 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from skillassay.canonical import Json, digest_of
+from skillassay.canonical import Json, canonical_bytes, digest_of
 from skillassay.errors import Reason, Stage, StoreError
 from skillassay.transcript import Usage
 
 RECORD_VERSION = 1
+STATUSES = ("PASS", "FAIL", "UNSCORED")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +45,13 @@ class Outcome:
     stage: Stage | None = None
     kind: str | None = None
     detail: str | None = None
+
+    def __post_init__(self) -> None:
+        # A fourth status would fall out of every count, and a reason beside a score would count the trial twice.
+        if self.status not in STATUSES:
+            raise ValueError(f"status {self.status!r} is none of {', '.join(STATUSES)}")
+        if (self.reason is not None) != (self.status == "UNSCORED"):
+            raise ValueError(f"status {self.status} with reason {self.reason}")
 
     @property
     def scored(self) -> bool:
@@ -107,7 +115,7 @@ def record_to_json(record: TrialRecord) -> dict[str, Any]:
 
 def record_from_json(value: Json) -> TrialRecord:
     """A record from its JSON object. Raises :class:`StoreError` for another version or shape."""
-    if not isinstance(value, dict) or not isinstance(value.get("record"), int):
+    if not isinstance(value, dict) or type(value.get("record")) is not int or value["record"] < 1:
         raise StoreError("a line of the record is not a trial record")
     if value["record"] > RECORD_VERSION:
         raise StoreError(
@@ -123,9 +131,19 @@ def record_from_json(value: Json) -> TrialRecord:
         body["activated"], body["scripts"] = tuple(body["activated"]), tuple(body["scripts"])
         for side in ("candidate", "judge"):
             body[side] = Spent(**{**body[side], "usage": Usage(**body[side]["usage"])})
-        return TrialRecord(**body)
+        record = TrialRecord(**body)
     except (KeyError, TypeError, ValueError) as error:
         raise StoreError(f"a trial record does not have its fields: {error}") from error
+    if not _is_consistent(record):
+        raise StoreError(f"the record of trial {record.trial_id} says {record.outcome.status} and its marks do not")
+    return record
+
+
+def _is_consistent(record: TrialRecord) -> bool:
+    """Whether status and marks say one thing: a damaged line must not pass with failed marks, nor count above n."""
+    if not 0 <= record.k <= len(record.marks) <= record.n_criteria:
+        return False
+    return not record.outcome.scored or (record.outcome.status == "PASS") == (record.k == record.n_criteria)
 
 
 def content_digest(records: Iterable[TrialRecord]) -> str:
@@ -139,5 +157,5 @@ def content_digest(records: Iterable[TrialRecord]) -> str:
         for key in _VOLATILE:
             del content[key]
         lines.append(content)
-    lines.sort(key=lambda c: (c["suite"], c["case_id"], c["mode"], c["repeat"], c["attempt"]))
+    lines.sort(key=lambda c: (c["suite"], c["case_id"], c["mode"], c["repeat"], c["attempt"], canonical_bytes(c)))
     return digest_of(lines)

@@ -1,7 +1,8 @@
 """What may be locked. Pure; decides the new lock and the evidence files beside it, or refuses.
 
 Refused are an unversioned edit, a version that went back, a case edited under its suite's version, and a version
-without passing evidence (unless ``--no-evidence`` says so in the lock). Any refusal means that nothing is written.
+without passing evidence (unless ``--no-evidence`` says so in the lock). Under ratchet a skill that once had evidence is
+never locked with none or with a lower grade, ``--no-evidence`` or not. Any refusal means that nothing is written.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from skillassay.evidence import Evidence, evidence_path, mismatches
+from skillassay.evidence import Evidence, accepts, evidence_path, mismatches
 from skillassay.findings import Finding, register
 from skillassay.lock import (
     ADDED,
@@ -83,40 +84,51 @@ def plan_relock(
         assert ref is not None
         assert state.version is not None
         writes += [(evidence_path(state.path), write)] if write is not None else []
-        entries[state.path] = LockEntry(
-            path=state.path,
-            name=state.name,
-            version=state.version,
-            digest=state.digest,
-            files=state.files,
-            evidence=ref,
-        )
+        entries[state.path] = _entry(state, state.version, ref)
         lines.append(_what_happened(entry, entries[state.path]))
-    gone = [path for path in (old.skills if old is not None else ()) if path not in entries and not refusals]
+    gone = [path for path in (old.skills if old is not None else ()) if path not in entries]
     lines += [f"removed    {path}" for path in gone]
     lock = Lock(skills=entries, suites=suites, ignore=options.terms.ignore, requires=options.terms.requires)
+    if refusals:
+        writes, lines = [], []
     return Relock(lock=lock, writes=tuple(writes), lines=tuple(lines), refusals=tuple(refusals))
+
+
+def _entry(state: SkillState, version: str, ref: EvidenceRef) -> LockEntry:
+    return LockEntry(
+        path=state.path, name=state.name, version=version, digest=state.digest, files=state.files, evidence=ref
+    )
 
 
 def _choose_evidence(
     state: SkillState, entry: LockEntry | None, proof: Proof | None, options: Options
 ) -> tuple[EvidenceRef | None, bytes | None, Finding | None]:
     """The evidence to lock: what is committed if it still proves these bytes, else the newest fitting run's."""
-    file = evidence_path(state.path)
-    if state.evidence is not None and not mismatches(state.evidence, state.expected):
-        return EvidenceRef(file=file, sha256=state.evidence_sha256, grade=state.evidence.grade), None, None
-    if proof is not None and proof.evidence is not None and not mismatches(proof.evidence, state.expected):
-        return EvidenceRef(file=file, sha256=proof.sha256, grade=proof.evidence.grade), proof.data, None
-    if options.no_evidence:
-        return EvidenceRef(none="locked with --no-evidence"), None, None
-    had_evidence = entry is not None and entry.evidence.none is None
-    if options.terms.require_evidence == "ratchet" and not had_evidence and proof is None:
-        return EvidenceRef(none="never evaluated"), None, None
-    why = proof.why_not if proof is not None and proof.why_not else "no run has evaluated exactly these bytes"
-    if proof is not None and proof.evidence is not None:
-        why = "; ".join(words for _, words in mismatches(proof.evidence, state.expected))
-    code = LOST_EVIDENCE if had_evidence and options.terms.require_evidence == "ratchet" else NO_EVIDENCE
+    had = entry.evidence.grade if entry is not None and options.terms.require_evidence == "ratchet" else None
+    why = "no run has evaluated exactly these bytes"
+    for evidence, sha256, write in (
+        (state.evidence, state.evidence_sha256, None),
+        (proof.evidence, proof.sha256, proof.data) if proof is not None else (None, None, None),
+    ):
+        if evidence is None:
+            continue
+        lacks = [words for _, words in mismatches(evidence, state.expected)]
+        if had is not None and not accepts(had, evidence.grade):
+            lacks.append(f"it passed as {evidence.grade}, the lock holds {had} evidence")
+        if not lacks:
+            ref = EvidenceRef(file=evidence_path(state.path), sha256=sha256, grade=evidence.grade)
+            return ref, write, None
+        if proof is not None:
+            why = "; ".join(lacks)
+    if proof is not None and proof.why_not is not None:
+        why = proof.why_not
+    if had is None:
+        if options.no_evidence:
+            return EvidenceRef(none="locked with --no-evidence"), None, None
+        if options.terms.require_evidence == "ratchet" and proof is None:
+            return EvidenceRef(none="never evaluated"), None, None
     message = f"{state.name} {state.version}: not locked, {why}"
+    code = NO_EVIDENCE if had is None else LOST_EVIDENCE
     return None, None, lock_finding(code, state.manifest, message, hint=EVAL_THEN_LOCK)
 
 

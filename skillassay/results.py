@@ -21,11 +21,14 @@ def build_result(
 ) -> dict[str, Json]:
     """The result as one JSON object."""
     scores, decision = assessment.scores, assessment.decision
+    candidate, judge = header["models"]["candidate"], header["models"]["judge"]
     progressive = next((total for total in scores.totals if total.mode is Mode.PROGRESSIVE), None)
     return {
         "run": header["id"],
         "suites": header["suites"],
-        "subject": {"kind": "loop", "id": header["models"]["candidate"]["label"], "is_fixture": facts.is_fixture},
+        "subject": {"kind": "loop", "id": candidate["label"], "is_fixture": candidate["is_fixture"]},
+        "judge": {"id": judge["label"], "is_fixture": judge["is_fixture"]},
+        "independent": header["models"]["independent"],
         "score": None if progressive is None else {"k": progressive.k, "n": progressive.n},
         "passed": {Status.PASSED: True, Status.FAILED: False}.get(decision.status),
         "occurred_at": occurred_at,

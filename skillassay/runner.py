@@ -24,6 +24,9 @@ class Listener(Protocol):
     def trial_done(self, record: TrialRecord, n_done: int, n_planned: int) -> None:
         """A trial has its record."""
 
+    def warn(self, text: str) -> None:
+        """Something that the run cannot do; it goes on without."""
+
     def stopping(self, n_under_way: int) -> None:
         """The run was asked to stop; so many trials are still under way."""
 
@@ -71,8 +74,7 @@ def execute(
     Raises :class:`StoreError` when the record cannot be written; what was written before stays whole.
     """
     waiting = iter([trial for trial in plan.trials if trial.trial_id not in done])
-    n_done = len(done)
-    pool = _Pool(parts=parts, jobs=jobs)
+    n_done, pool = len(done), _Pool(parts=parts, jobs=jobs)
     threads = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="trial")
     try:
         pool.fill(threads, waiting)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Iterator
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -24,14 +24,26 @@ SHOWN_VALUE_CHARS = 80
 @functools.cache
 def load_schema(name: str) -> dict[str, Any]:
     """The schema document ``schemas/NAME.schema.json`` of this package."""
-    text = resources.files("skillassay").joinpath("schemas", f"{name}.schema.json").read_text(encoding="utf-8")
+    text = (Path(__file__).parent / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8")
     schema: dict[str, Any] = json.loads(text)
     return schema
 
 
 @functools.cache
 def _validator(name: str) -> Any:
-    return jsonschema.Draft7Validator(load_schema(name))
+    schema = load_schema(name)
+    return jsonschema.Draft7Validator(_inlined(schema, schema.get("definitions", {})))
+
+
+def _inlined(node: Any, definitions: dict[str, Any]) -> Any:
+    """The schema with its references written out: none of ours recurs, and looking them up is half of validation."""
+    if isinstance(node, list):
+        return [_inlined(item, definitions) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:
+        return _inlined(definitions[node["$ref"].removeprefix("#/definitions/")], definitions)
+    return {key: _inlined(item, definitions) for key, item in node.items() if key != "definitions"}
 
 
 def schema_problems(value: Any, schema: str | dict[str, Any]) -> list[tuple[tuple[str | int, ...], str]]:

@@ -185,9 +185,10 @@ def lift_of(rows: Sequence[Row], skill_path: str | None) -> Lift:
     arms = {mode: _shares(rows, mode) for mode in (Mode.PROGRESSIVE, Mode.NONE)}
     cases = [case for case in arms[Mode.PROGRESSIVE] if case in arms[Mode.NONE]]
     differences = [float(arms[Mode.PROGRESSIVE][case] - arms[Mode.NONE][case]) for case in cases]
-    steps = [Fraction(1, row.planned.n_criteria) for row in rows if _case(row) in cases]
+    both = frozenset(cases)
+    steps = [Fraction(1, row.planned.n_criteria) for row in rows if _case(row) in both]
     counted = {
-        mode: [r for r in rows if r.planned.mode is mode and _case(r) in cases and r.record.outcome.scored]
+        mode: [r for r in rows if r.planned.mode is mode and _case(r) in both and r.record.outcome.scored]
         for mode in arms
     }
     return Lift(

@@ -15,9 +15,10 @@ from typing import Any
 import yaml
 
 _PRINTABLE = r"\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff"
-_UNPRINTABLE = re.compile(f"[^{_PRINTABLE}]")
-_PAIR = re.compile(r"\s*(?:- +)*([^\s#'\"\[\]{},][^:]*|'[^']*'|\"[^\"]*\"):[ \t]+(\S.*)")
-_QUOTED = re.compile(r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')""")
+# Compiled by their first use: only a broken file needs them.
+_UNPRINTABLE = f"[^{_PRINTABLE}]"
+_PAIR = r"\s*(?:- +)*([^\s#'\"\[\]{},][^:]*|'[^']*'|\"[^\"]*\"):[ \t]+(\S.*)"
+_QUOTED = r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')"""
 _QUOTE_WHOLE = "put the whole value in quotes, or write `>-` after the colon and the text on an indented line below"
 _STARTS = {
     "@": "a value cannot begin with `@`",
@@ -41,7 +42,7 @@ class Cause:
 
 def explain(text: str, error: yaml.YAMLError) -> Cause:
     """The cause of a parser's or scanner's error on ``text``."""
-    odd = _UNPRINTABLE.search(text)
+    odd = re.search(_UNPRINTABLE, text)
     if odd is not None:
         return _cause(text, odd.start(), f"control character U+{ord(odd[0]):04X}", "remove it")
     if not isinstance(error, yaml.MarkedYAMLError):
@@ -73,9 +74,9 @@ def _cause_on_line(text: str, index: int, problem: str, context: str) -> tuple[s
     line = text[start : end if end >= 0 else len(text)]
     if "\t" in line[: len(line) - len(line.lstrip())]:
         return "a tab indents the line", "indent with spaces"
-    pair = _PAIR.match(line)
+    pair = re.match(_PAIR, line)
     value = pair[2] if pair is not None else ""
-    quoted = _QUOTED.match(value)
+    quoted = re.match(_QUOTED, value)
     if quoted is not None and value[quoted.end() :].strip() and not value[quoted.end() :].lstrip().startswith("#"):
         key = pair[1].strip() if pair is not None else ""
         return f"text after the closing quote in the value of `{key}`", _QUOTE_WHOLE

@@ -36,7 +36,7 @@ _GLUED_LEFT = frozenset(".,±")  # ".5" is a decimal part alone, "±5" has no si
 _GLUED_RIGHT = frozenset("‰‱")
 _BEFORE_NO_SIGN = _SIGNS | _PERCENT | frozenset(")]}")
 # A core is digits with single characters between them: any but white space, brackets, quotes, operators, separators.
-_CORE = re.compile(r"\d+(?:(?:_|[^\w\s()\[\]{}<>\"“”„«»`*=;|×÷~&])\d+)*")
+_CORE = r"\d+(?:(?:_|[^\w\s()\[\]{}<>\"“”„«»`*=;|×÷~&])\d+)*"
 _GROUPED = {"western": r"(?!0)\d{1,3}(?:%s\d{3})+", "indian": r"(?!0)\d{1,2}(?:%s\d{2})*%s\d{3}"}
 _MAX_PAIRS = 20  # in an Indian number with spaces: without a limit a text of pairs would take quadratic time
 
@@ -95,7 +95,7 @@ def find_numbers(text: str, *, decimal: str, group: str = "", grouping: str = "w
 
 def scan_numbers(text: str, notation: Notation) -> list[NumberToken]:
     """Numbers and misfits of the text, in order."""
-    cores = [match.span() for match in _CORE.finditer(text)]
+    cores = [match.span() for match in re.finditer(_CORE, text)]
     tokens = []
     for start, end in _join_spaced(text, cores, notation):
         left, right = _look_left(text, start), _look_right(text, end, notation.unit)

@@ -56,7 +56,7 @@ def _build_find(spec: Mapping[str, Any]) -> tuple[Run, Pattern]:
         text = fold_text(answer) if spec.get("normalize") else answer
         match = pattern.search(text)
         if match is None:
-            return False, f"no match of {pattern.text[:80]!r}"
+            return False, f"no match of {pattern.text[:80]}"
         shown = span_in_context(text, match.start(), match.end())
         excuse = unless.search(text) if unless is not None else None
         if excuse is not None:

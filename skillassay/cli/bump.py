@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from skillassay.bump import FIRST_VERSION, apply_bump, apply_init
-from skillassay.cli.output import print_findings, say
+from skillassay.cli.output import emit, print_findings, say
 from skillassay.contract import load_contract
 from skillassay.discovery import SkillPackage, discover
 from skillassay.errors import Exit, InputError, UsageError
@@ -48,7 +48,7 @@ def command(ctx: click.Context, *, arguments: tuple[str, ...], init: bool, first
     if package.skill is None:
         raise InputError(f"{package.path} cannot be read", findings=package.findings)
     edit = apply_bump(root, package.skill, part=Part(arguments[1]))
-    click.echo(f"{one_line(package.path)}: {edit.says}")
+    emit(f"{one_line(package.path)}: {edit.says}")
     say("next: skillassay eval, then skillassay lock")
     return int(Exit.PASSED)
 
@@ -68,10 +68,10 @@ def _init(root: Path, packages: tuple[SkillPackage, ...], names: tuple[str, ...]
             continue
         if edit.old != edit.new:
             n_changed += 1
-            click.echo(f"{one_line(package.path)}: {edit.says}")
+            emit(f"{one_line(package.path)}: {edit.says}")
     print_findings(broken, to_stderr=True)
     n_broken = len({finding.path for finding in broken})
-    click.echo(f"{len(chosen)} skills, {n_changed} given a version, {n_broken} left as they are because of errors")
+    emit(f"{len(chosen)} skills, {n_changed} given a version, {n_broken} left as they are because of errors")
     say("next: skillassay lock")
     return int(Exit.UNDECIDED if has_errors(broken) else Exit.PASSED)
 

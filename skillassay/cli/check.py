@@ -11,7 +11,6 @@ from skillassay.canonical import Json
 from skillassay.cli.output import count_text, emit, emit_json, first_step, print_findings
 from skillassay.errors import Exit
 from skillassay.findings import Finding, Severity, sort_findings
-from skillassay.fixture.rules import load_rules
 from skillassay.locking import check_lock
 from skillassay.project import Project, load_project
 from skillassay.skill import VERSION_MISSING
@@ -51,7 +50,12 @@ def command(ctx: click.Context, *, strict: bool, base: str | None, notes: bool, 
 
 def _fixture_findings(project: Project) -> tuple[Finding, ...]:
     paths = sorted({path for glob in project.contract.fixtures for path in project.root.glob(glob) if path.is_file()})
-    return load_rules(paths, root=project.root)[1] if paths else ()
+    if not paths:
+        return ()
+    # Imported here: only a project with authored answers needs the reader of their rules, which costs 15 ms.
+    from skillassay.fixture.rules import load_rules
+
+    return load_rules(paths, root=project.root)[1]
 
 
 def _summary(project: Project, findings: tuple[Finding, ...]) -> str:

@@ -11,7 +11,7 @@ from skillassay.cli.output import emit, say
 from skillassay.errors import Exit
 from skillassay.preparation import EvalRequest
 from skillassay.printable import one_line
-from skillassay.report.base import tokens_text
+from skillassay.report.base import FIXTURE_NOTICE, tokens_text
 from skillassay.routing import RoutingResult, prepare_routing, run_routing
 
 _WORDS = {"PASS": "ok  ", "FAIL": "FAIL", "UNSCORED": "OPEN"}
@@ -33,7 +33,7 @@ def command(ctx: click.Context, *, cases: tuple[str, ...], model: str | None, al
     request = EvalRequest(root=Path(ctx.obj["root"]), cases=cases, model=model, allow_unisolated=allow_unisolated)
     run = prepare_routing(request)
     if run.is_fixture:
-        say("FIXTURE RUN: authored answers, no model was observed. Token counts are estimates (~).")
+        say(FIXTURE_NOTICE)
     started = time.monotonic()
     results = []
     for result in run_routing(run):

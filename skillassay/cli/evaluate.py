@@ -7,12 +7,11 @@ from typing import Any
 
 import click
 
-from skillassay.canonical import pretty_text
 from skillassay.cli.output import emit, say
 from skillassay.cli.progress import Progress
 from skillassay.cli.show import FORMATS, append_step_summary, show
 from skillassay.errors import Exit
-from skillassay.evaluation import evaluate
+from skillassay.evaluation import evaluate, resumed_request
 from skillassay.plan import ALL_MODES, Mode, highest_cost
 from skillassay.preparation import EvalRequest, Prepared, prepare
 
@@ -34,7 +33,7 @@ from skillassay.preparation import EvalRequest, Prepared, prepare
 @click.option("--model", metavar="MODEL", help="Candidate: fixture or gemini:NAME. Default: the contract's.")
 @click.option("--judge-model", metavar="MODEL", help="Judge. Default: --model, else the contract's.")
 @click.option("--quality-min", metavar="X", envvar="QUALITY_MIN", help="Raise gate.quality_min for this run.")
-@click.option("--resume", metavar="RUN", help="Go on with a stopped run (id or prefix).")
+@click.option("--resume", metavar="RUN", help="Go on with a stopped run (id or prefix) as it was begun.")
 @click.option("--dry-run", is_flag=True, help="Show the plan and its highest cost; call no model.")
 @click.option("--allow-unisolated", is_flag=True, help="Run skill scripts without namespaces though a key is set.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Output format.")
@@ -42,8 +41,9 @@ from skillassay.preparation import EvalRequest, Prepared, prepare
 def command(ctx: click.Context, /, *, dry_run: bool, resume: str | None, form: str, **options: Any) -> int:
     """Run the quality cases in the modes progressive, none and eager, score them, decide, and keep a record.
 
-    Reads skills, evals/ and the contract. Writes .skillassay/runs/ID/ and nothing else. The fixture model needs no key
-    and no network; gemini:NAME takes its key from GEMINI_API_KEY.
+    Reads skills, evals/ and the contract. Writes .skillassay/runs/ID/ and, where GITHUB_STEP_SUMMARY names a file,
+    appends the report to it. The fixture model needs no key and no network; gemini:NAME takes its key from
+    GEMINI_API_KEY.
 
     Exit codes: 0 the gate passed; 1 it failed; 2 wrong usage; 3 it cannot decide (bad input, errors, an incomplete or
     empty run); 130 interrupted, the record can be resumed.
@@ -60,6 +60,8 @@ def command(ctx: click.Context, /, *, dry_run: bool, resume: str | None, form: s
         quality_min=options["quality_min"] or None,
         allow_unisolated=options["allow_unisolated"],
     )
+    if resume is not None:
+        request = resumed_request(request, resume)
     prepared = prepare(request)
     if dry_run:
         emit(_plan_text(prepared))
@@ -88,5 +90,8 @@ def _plan_text(prepared: Prepared) -> str:
         for trial in plan.trials
     ]
     lines.append(f"{len(plan.trials)} trials, candidate {prepared.models.candidate}, judge {prepared.models.judge}")
-    lines.append(f"highest cost: {pretty_text(cost).strip()}")
+    lines += [
+        f"at most {cost[f'{side}_calls']} {side} calls, {cost[f'{side}_output_tokens']} output tokens, retries apart"
+        for side in ("candidate", "judge")
+    ]
     return "\n".join(lines) + "\n"

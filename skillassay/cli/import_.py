@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from skillassay.canonical import JsonProblem, parse_json, write_atomic
+from skillassay.cli.output import emit
 from skillassay.errors import Exit, InputError, StoreError
 from skillassay.exchange import FileCopy, Imported, merge_cases, read_evals
 from skillassay.printable import one_line
@@ -66,9 +67,9 @@ def _write(target: Path, document: object, files: tuple[FileCopy, ...]) -> None:
 
 def _show(imported: Imported, *, added: tuple[str, ...], present: tuple[str, ...], into: str) -> None:
     for name in added:
-        click.echo(f"added    {one_line(name)}")
+        emit(f"added    {one_line(name)}")
     for name in present:
-        click.echo(f"present  {one_line(name)}")
+        emit(f"present  {one_line(name)}")
     for line in imported.lost:
-        click.echo(f"lost     {one_line(line)}")
-    click.echo(f"{into}: {len(added)} added, {len(present)} already there, {len(imported.lost)} things not carried")
+        emit(f"lost     {one_line(line)}")
+    emit(f"{into}: {len(added)} added, {len(present)} already there, {len(imported.lost)} things not carried")

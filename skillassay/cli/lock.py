@@ -11,9 +11,10 @@ from skillassay.errors import Exit
 from skillassay.findings import has_errors, sort_findings
 from skillassay.lock import NO_VERSION
 from skillassay.lockfile import LOCK_PATH
-from skillassay.locking import blocking_findings, check_lock, prepare_lock, write_lock
+from skillassay.locking import blocking_findings, check_lock
 from skillassay.printable import one_line
 from skillassay.project import Project, load_project
+from skillassay.relocking import prepare_lock, write_lock
 
 
 @click.command("lock")
@@ -63,9 +64,10 @@ def command(
 
 def _check(project: Project, base: str | None) -> int:
     result = check_lock(project, base=base)
-    findings = sort_findings([*blocking_findings(project), *result.findings])
+    blocking = blocking_findings(project)
+    findings = sort_findings([*blocking, *result.findings])
     print_findings(findings)
     emit(f"lock --check: {result.n_skills} skills, {count_text(findings)}")
-    if not result.readable:
-        return int(Exit.UNDECIDED)
-    return int(Exit.FAILED if has_errors(findings) else Exit.PASSED)
+    if result.readable and has_errors(result.findings):
+        return int(Exit.FAILED)
+    return int(Exit.PASSED if result.readable and not blocking else Exit.UNDECIDED)

@@ -11,6 +11,7 @@ import json
 import re
 import shutil
 import sys
+import unicodedata
 from collections.abc import Iterable, Sequence
 
 import click
@@ -21,12 +22,12 @@ from skillassay.findings import Finding, Severity
 from skillassay.printable import one_line
 
 # GitHub reads `::name::` at the start of a line, blanks before it or not, and `##[name]` anywhere in it; Azure likewise
-# `##vso[`. A blank in the middle ends both for the service and leaves them readable.
-_AT_START = re.compile(r"^([^\S\n]*):(?=:)", re.MULTILINE)
-_ANYWHERE = re.compile(r"#(?=#(?:vso)?\[)")
+# `##vso[`. A blank in place of the second character ends both for the service, and no line becomes longer.
+_AT_START = re.compile(r"^([^\S\n]*:):", re.MULTILINE)
+_ANYWHERE = re.compile(r"(?<=#)#(?=(?:vso)?\[)")
 
-# What a terminal obeys or hides: delete and C1 controls, soft hyphens, directions, joiners, line separators.
-_UNSEEN = re.compile("[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+# What a terminal obeys or hides: delete and C1 controls, directions, joiners, line separators.
+_UNSEEN = {"Cc", "Cf", "Zl", "Zp"}
 _NOT_ASCII = re.compile(r"[^\x00-\x7e]")
 
 
@@ -39,7 +40,7 @@ def prepare_streams() -> None:
 
 def command_safe(text: str) -> str:
     """``text`` without a workflow command of a CI service."""
-    return _ANYWHERE.sub("# ", _AT_START.sub(r"\1: ", text))
+    return _ANYWHERE.sub(" ", _AT_START.sub(r"\1 ", text))
 
 
 def emit(text: str) -> None:
@@ -51,12 +52,18 @@ def emit_json(value: Json) -> None:
     """JSON for stdout. What could break a log or a terminal is written as an escape: the value stays the same."""
     text = _ANYWHERE.sub(r"\\u0023", pretty_text(value).removesuffix("\n"))
     is_unicode = getattr(sys.stdout, "encoding", "utf-8").lower().startswith("utf")
-    _write((_UNSEEN if is_unicode else _NOT_ASCII).sub(lambda found: json.dumps(found[0])[1:-1], text))
+
+    def shown(found: re.Match[str]) -> str:
+        is_seen = is_unicode and unicodedata.category(found[0]) not in _UNSEEN
+        return found[0] if is_seen else json.dumps(found[0])[1:-1]
+
+    _write(_NOT_ASCII.sub(shown, text))
 
 
 def _write(text: str) -> None:
     try:
-        click.echo(text)
+        # The stream is named, because click takes an ASCII one for a mistake and would write UTF-8 to it.
+        click.echo(text, file=sys.stdout)
     except OSError as error:
         if error.errno == errno.EPIPE:
             raise
@@ -70,7 +77,7 @@ def columns() -> int:
 
 def say(text: str) -> None:
     """One line for people, on stderr."""
-    click.echo(command_safe(text), err=True)
+    click.echo(command_safe(text), file=sys.stderr)
 
 
 def print_error(error: SkillassayError) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import time
 
+from skillassay.cli.output import say
+from skillassay.printable import one_line
 from skillassay.record import TrialRecord
 
 PLAIN_EVERY_S = 10.0
@@ -19,12 +21,14 @@ class Progress:
         self._started = self._shown = time.monotonic()
         self._first_done: int | None = None
         self._n_tokens = 0
+        self._estimated = False
         self._n_unscored = 0
 
     def trial_done(self, record: TrialRecord, n_done: int, n_planned: int) -> None:
         """A trial has its record."""
         for spent in (record.candidate, record.judge):
             self._n_tokens += (spent.usage.input_tokens or 0) + (spent.usage.output_tokens or 0)
+            self._estimated = self._estimated or spent.usage.estimated
         self._n_unscored += not record.outcome.scored
         if self._first_done is None:
             self._first_done = n_done - 1
@@ -41,6 +45,10 @@ class Progress:
             sys.stderr.write(line + "\n")
         sys.stderr.flush()
 
+    def warn(self, text: str) -> None:
+        """Something that the run cannot do, also told when quiet."""
+        say(f"warning: {one_line(text)}")
+
     def stopping(self, n_under_way: int) -> None:
         """The run was asked to stop."""
         if sys.stderr is None:
@@ -55,4 +63,5 @@ class Progress:
         n_here = n_done - (self._first_done or 0)
         left_s = (now - self._started) / max(1, n_here) * (n_planned - n_done)
         unscored = f", {self._n_unscored} unscored" if self._n_unscored else ""
-        return f"{n_done}/{n_planned} trials{unscored}, {self._n_tokens} tokens, about {left_s:.0f} s left"
+        tokens = f"{'~' if self._estimated else ''}{self._n_tokens} tokens"
+        return f"{n_done}/{n_planned} trials{unscored}, {tokens}, about {left_s:.0f} s left"

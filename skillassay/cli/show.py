@@ -31,6 +31,9 @@ def append_step_summary(view: RunView) -> None:
     try:
         used = path.stat().st_size if path.exists() else 0
         text = render_markdown(view, max_bytes=SUMMARY_BYTES - used - 1)
+        if used + 1 + len(text.encode()) > SUMMARY_BYTES:
+            say(f"warning: the step summary is full ({used} bytes), so nothing was added to it")
+            return
         with path.open("ab") as handle:
             handle.write(f"\n{text}".encode())
     except OSError as error:

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from skillassay.assessment import Assessment, RunFacts
+from skillassay.plan import Mode
 from skillassay.record import TrialRecord
 from skillassay.scoring import Lift, ModeTotal, Rate, Row
 from skillassay.stats import Interval
 
-FIXTURE_NOTICE = "FIXTURE RUN: authored answers, no model was observed. Token counts are estimates (~)."
+FIXTURE_NOTICE = "FIXTURE RUN: authored answers, no model was observed; ~ marks token estimates."
+FIXTURE_JUDGE_NOTICE = "FIXTURE JUDGE: a model answered, authored rules judged; this is no model_gate."
+FIXTURE_CANDIDATE_NOTICE = "FIXTURE CANDIDATE: authored answers, judged by a model; ~ marks token estimates."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +28,14 @@ class RunView:
     place: str
     evidence: Mapping[str, str]
     occurred_at: str
+
+    @property
+    def notice(self) -> str | None:
+        """What of the run is authored; None when all of it was observed."""
+        answered, judged = (self.header["models"][side]["is_fixture"] for side in ("candidate", "judge"))
+        if answered:
+            return FIXTURE_NOTICE if judged else FIXTURE_CANDIDATE_NOTICE
+        return FIXTURE_JUDGE_NOTICE if judged else None
 
     @property
     def model_line(self) -> str:
@@ -75,9 +86,18 @@ def lift_text(lift: Lift) -> str:
 
 
 def failed_lines(row: Row) -> list[tuple[str, str, str]]:
-    """(word, id, text) for everything a reader must see of a trial: failed marks, lucky passes, why it has no score."""
+    """(word, id, text) for everything a reader must see of a trial: failed marks, lucky passes, why it has no score.
+
+    A criterion's statement is followed by the judge's evidence, under the word ``why``, except in ``none``: there a
+    failure is what was to be expected, and the record has its evidence.
+    """
     record = row.record
-    lines = [("FAIL", mark.id, mark.text or mark.evidence) for mark in record.marks if not mark.passed]
+    lines: list[tuple[str, str, str]] = []
+    for mark in record.marks:
+        if not mark.passed:
+            lines.append(("FAIL", mark.id, mark.text or mark.evidence))
+            if mark.text and row.planned.mode is not Mode.NONE:
+                lines.append(("why", "", mark.evidence))
     if record.outcome.scored:
         lines += [
             ("LUCKY", check, f"the check passed while {criterion}, which explains it, failed")

@@ -6,11 +6,10 @@ the decision always stay; failed and unscored trials come first, and a line says
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from skillassay.printable import markdown_cell
 from skillassay.report.base import (
-    FIXTURE_NOTICE,
     RunView,
     criteria_text,
     failed_lines,
@@ -33,16 +32,24 @@ def render_markdown(view: RunView, *, max_bytes: int | None = None) -> str:
     tail = f"\nRecord: `{view.place}`\n"
     if max_bytes is None:
         return "\n".join([head, *table]) + tail
-    note = "\nLeft out for size: {} of {} trials; the record has them all.\n"
-    budget = max_bytes - len((head + tail + note).encode()) - 40
-    kept, used = [], 0
+    room = max_bytes - len((head + tail).encode()) - _NOTE_BYTES
+    if room < 0:
+        head = "\n".join(_head(view))
+    kept = _fitting(table, room)
+    n_left_out = len(rows) - max(len(kept) - _TABLE_HEAD_LINES, 0)
+    note = f"\nLeft out for size: {n_left_out} of {len(rows)} trials; the record has them all.\n" if n_left_out else ""
+    return "\n".join([head, *kept]) + note + tail
+
+
+def _fitting(table: Iterable[str], room: int) -> list[str]:
+    """As many lines as fit; none where not even one row would stand below the table's head."""
+    kept: list[str] = []
     for line in table:
-        used += len(line.encode()) + 1
-        if used > budget:
+        room -= len(line.encode()) + 1
+        if room < 0:
             break
         kept.append(line)
-    left_out = len(table) - max(len(kept), _TABLE_HEAD_LINES)
-    return "\n".join([head, *kept]) + (note.format(left_out, len(rows)) if left_out else "") + tail
+    return kept if len(kept) > _TABLE_HEAD_LINES else []
 
 
 def _urgency(row: Row) -> int:
@@ -52,15 +59,17 @@ def _urgency(row: Row) -> int:
 def _head(view: RunView) -> list[str]:
     decision = view.assessment.decision
     lines = [f"## skillassay: {decision.gate} {decision.status.value}", ""]
-    if view.facts.is_fixture:
-        lines += [f"> {FIXTURE_NOTICE}", ""]
+    if view.notice is not None:
+        lines += [f"> {view.notice}", ""]
     return [*lines, markdown_cell(view.model_line), ""]
 
 
-def _table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """A Markdown table; every cell is escaped here and nowhere else."""
-    lines = [f"| {' | '.join(headers)} |", f"| {' | '.join('---' for _ in headers)} |"]
-    return [*lines, *(f"| {' | '.join(markdown_cell(cell) for cell in row)} |" for row in rows)]
+def _table(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """A Markdown table, line by line as it is asked for; every cell is escaped here and nowhere else."""
+    yield f"| {' | '.join(headers)} |"
+    yield f"| {' | '.join('---' for _ in headers)} |"
+    for row in rows:
+        yield f"| {' | '.join(markdown_cell(cell) for cell in row)} |"
 
 
 def _totals(view: RunView) -> list[str]:
@@ -96,17 +105,18 @@ def _decision(view: RunView) -> list[str]:
 
 
 _TABLE_HEAD_LINES = 2
+_NOTE_BYTES = 120
 
 
-def _trial_table(rows: Sequence[Row], view: RunView) -> list[str]:
-    cells = [
+def _trial_table(rows: Sequence[Row], view: RunView) -> Iterator[str]:
+    cells = (
         (
             row.planned.case_id,
             f"{row.planned.mode.value} #{row.planned.repeat}",
             f"{row.record.outcome.status} {score_text(row.record)}",
             tokens_text(row.record.candidate.usage.input_tokens, estimated=view.facts.estimated_tokens),
-            "; ".join(f"{word} {name}: {text}" for word, name, text in failed_lines(row)),
+            "; ".join(f"{f'{word} {name}'.strip()}: {text}" for word, name, text in failed_lines(row)),
         )
         for row in rows
-    ]
+    )
     return _table(("case", "mode", "outcome", "tokens in", "why"), cells)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import textwrap
-
 from tabulate import tabulate
 
-from skillassay.printable import clip, one_line
+from skillassay.printable import clip, one_line, width
 from skillassay.report.base import (
-    FIXTURE_NOTICE,
     RunView,
     criteria_text,
     failed_lines,
@@ -20,17 +17,20 @@ from skillassay.report.base import (
 from skillassay.scoring import Row
 
 DEFAULT_COLUMNS = 80
+MOST_LINES = 4
+"""How many lines one reason may fill: an answer or an error may be of any length, and the record has it whole."""
+MOST_DETAILS = 20
 
 
 def render_table(view: RunView, *, columns: int = DEFAULT_COLUMNS) -> str:
-    """The whole report as text, no line wider than ``columns`` but for paths and hints at its end."""
+    """The whole report as text, no line wider than ``columns`` but for words that are (paths)."""
     parts = [
-        _wrap(FIXTURE_NOTICE, columns) if view.facts.is_fixture else [],
-        [one_line(view.model_line, columns)],
+        _wrap(view.notice, columns) if view.notice is not None else [],
+        _wrap(view.model_line, columns),
         [""],
         _trial_lines(view, columns),
         [""],
-        _total_lines(view),
+        _total_lines(view, columns),
         [""],
         _lift_lines(view, columns),
         _lucky_lines(view, columns),
@@ -53,10 +53,13 @@ def _trial_lines(view: RunView, columns: int) -> list[str]:
     shown = lines[:2]
     for row, line in zip(rows, lines[2:], strict=True):
         shown.append(line)
-        details = [("skill", name) for name in row.record.activated]
-        details += [("script", name) for name in row.record.scripts]
-        details += [(word, f"{one_line(name)}: {text}") for word, name, text in failed_lines(row)]
-        shown += [clip(f"    {word:<6}  {one_line(text)}", columns) for word, text in details]
+        details = [("skill", "", name) for name in row.record.activated]
+        details += [("script", "", name) for name in row.record.scripts]
+        for word, name, text in [*details, *failed_lines(row)]:
+            lead, told = f"    {word:<8}  ", f"{name}: {text}" if name else text
+            # A statement stands in the suite; a reason stands nowhere else, so it gets more than one line.
+            is_reason = word in {"why", "UNSCORED"}
+            shown += _reason(told, columns, lead=lead) if is_reason else [clip(lead + one_line(told), columns)]
     return shown
 
 
@@ -72,7 +75,7 @@ def _trial_cells(row: Row, view: RunView, columns: int) -> tuple[str, ...]:
     )
 
 
-def _total_lines(view: RunView) -> list[str]:
+def _total_lines(view: RunView, columns: int) -> list[str]:
     scores, estimated = view.assessment.scores, view.facts.estimated_tokens
     cells = [
         (
@@ -89,7 +92,7 @@ def _total_lines(view: RunView) -> list[str]:
     lines = tabulate(cells, headers=headers, tablefmt="simple", disable_numparse=True, colalign=align).split("\n")
     for part in scores.slices:
         shown = ", ".join(f"{total.mode.value} {criteria_text(total)}" for total in part.totals)
-        lines.append(f"slice {part.name} ({part.n_cases} cases): {shown}")
+        lines += _wrap(f"slice {part.name} ({part.n_cases} cases): {shown}", columns)
     if scores.token_ratio is not None:
         lines.append(f"tokens in, eager to progressive: {float(scores.token_ratio):.1f} times")
     retries = {total.mode.value: total.n_retries for total in scores.totals if total.n_retries}
@@ -104,9 +107,9 @@ def _lift_lines(view: RunView, columns: int) -> list[str]:
         return ["lift: not measured, progressive and none were not both planned"]
     lines = ["lift (progressive - none, share of criteria, the case as unit):"]
     for lift in scores.lifts:
-        lines += _wrap(f"  {one_line(lift.skill_path)}: {lift_text(lift)}", columns)
+        lines += _wrap(f"{lift.skill_path}: {lift_text(lift)}", columns, lead="  ")
     if len(scores.lifts) > 1:
-        lines += _wrap(f"  all {len(scores.lifts)} skills: {lift_text(scores.overall_lift)}", columns)
+        lines += _wrap(f"all {len(scores.lifts)} skills: {lift_text(scores.overall_lift)}", columns, lead="  ")
     return lines
 
 
@@ -117,7 +120,7 @@ def _lucky_lines(view: RunView, columns: int) -> list[str]:
             for check, criterion in row.record.lucky:
                 where = f"{row.planned.case_id} [{row.planned.mode.value}]"
                 text = f"lucky pass: {where}: {check} passed, {criterion} failed: right result, wrong reasoning"
-                lines += _wrap(one_line(text), columns)
+                lines += _wrap(text, columns)
     return lines
 
 
@@ -135,8 +138,11 @@ def decision_lines(view: RunView, columns: int) -> list[str]:
     lines: list[str] = []
     for line in decision.lines:
         word = _WORDS[line.status.value]
-        lines += _wrap(f"{word:<6}  {line.name}: {one_line(line.number)}; limit: {one_line(line.limit)}", columns)
-        lines += [clip(f"          {one_line(text)}", max(columns, 200)) for text in line.detail]
+        lines += _wrap(f"{line.name}: {line.number}; limit: {line.limit}", columns, lead=f"{word:<6}  ")
+        for text in line.detail[:MOST_DETAILS]:
+            lines += _reason(text, columns, lead="        - ")
+        if len(line.detail) > MOST_DETAILS:
+            lines.append(f"          and {len(line.detail) - MOST_DETAILS} more; --format json has them all")
     declared = " (declared: only judge and approver are not certified)" if _is_declared(view) else ""
     lines.append(f"{decision.gate}: {decision.status.value.upper()}{declared}")
     if view.assessment.interrupted:
@@ -150,12 +156,37 @@ def _is_declared(view: RunView) -> bool:
 
 
 def _evidence_lines(view: RunView, columns: int) -> list[str]:
-    return [line for path, why in view.evidence.items() for line in _wrap(f"no evidence for {path}: {why}", columns)]
+    paths: dict[str, list[str]] = {}
+    for path, why in view.evidence.items():
+        paths.setdefault(why, []).append(path)
+    return [line for why in paths for line in _wrap(f"no evidence for {', '.join(paths[why])}: {why}", columns)]
 
 
-def _wrap(text: str, columns: int) -> list[str]:
-    """Break at spaces; continuation lines are indented by four more."""
-    indent = " " * (len(text) - len(text.lstrip()))
-    return textwrap.wrap(
-        text, columns, subsequent_indent=indent + "    ", break_long_words=False, break_on_hyphens=False
-    )
+def _wrap(text: str, columns: int, *, lead: str = "", deeper: int = 4) -> list[str]:
+    """Foreign text behind ``lead``, broken at blanks; further lines are indented below the text by ``deeper`` more."""
+    lines, line = [], lead
+    indent = " " * (len(lead) + deeper)
+    is_empty = True
+    for word in one_line(text).split(" "):
+        if not is_empty and width(f"{line} {word}") > columns:
+            lines.append(line)
+            line, is_empty = indent, True
+        line += word if is_empty else f" {word}"
+        is_empty = False
+    return [*lines, line]
+
+
+def _reason(text: str, columns: int, *, lead: str) -> list[str]:
+    """A reason of any length, on a few lines; words wider than a line (Japanese, a wall of letters) are cut."""
+    room = columns - len(lead)
+    words = clip(one_line(text), room * MOST_LINES).split(" ")
+    return _wrap(" ".join(piece for word in words for piece in _pieces(word, room)), columns, lead=lead, deeper=0)
+
+
+def _pieces(word: str, room: int) -> list[str]:
+    pieces = [""]
+    for char in word if width(word) > room else ():
+        if width(pieces[-1] + char) > room:
+            pieces.append("")
+        pieces[-1] += char
+    return pieces if pieces != [""] else [word]

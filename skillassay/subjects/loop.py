@@ -7,7 +7,6 @@ without tool calls is the answer; text beside a call is not.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -142,18 +141,3 @@ def _lay_out(request: SubjectRequest, workspace: Path) -> None:
         except OSError as error:
             message = f"{file.name} cannot be laid out: {error.strerror or error}"
             raise TrialError(message, reason=Reason.HARNESS_ERROR, stage=Stage.HARNESS) from error
-
-
-def prompt_skills(catalog: Catalog, texts: Sequence[dict[str, str]]) -> tuple[PromptSkill, ...]:
-    """What prompts show of a catalog; ``texts`` holds each skill's text files, in the catalog's order."""
-    return tuple(
-        PromptSkill(
-            name=skill.name,
-            path=skill.path,
-            description=skill.description,
-            instructions=skill.instructions,
-            texts=shown,
-            scripts=skill.scripts,
-        )
-        for skill, shown in zip(catalog.skills, texts, strict=True)
-    )

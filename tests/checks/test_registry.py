@@ -220,5 +220,5 @@ def test_a_plug_in_that_breaks_gives_no_verdict(answer: str, message: str) -> No
 @pytest.mark.usefixtures("plugin")
 def test_a_built_in_type_wins_without_a_look_at_plug_ins(monkeypatch: pytest.MonkeyPatch) -> None:
     """The broken plug-in named ``exact`` is never met."""
-    monkeypatch.setattr(checks, "entry_points", None)
+    monkeypatch.setattr("importlib.metadata.entry_points", None)
     assert build_check({"type": "exact", "text": "a"}, where="case").type == "exact"

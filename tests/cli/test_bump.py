@@ -8,7 +8,10 @@ import pytest
 
 from skillassay.cli.main import main
 
-CRLF_SKILL = b"\xef\xbb\xbf---\r\nname: one\r\ndescription: 'It''s one.' # keep\r\nmetadata:\r\n  version:   '1.2.3'  # here\r\n---\r\nBody\r\n"
+CRLF_SKILL = (
+    b"\xef\xbb\xbf---\r\nname: one\r\ndescription: 'It''s one.' # keep\r\n"
+    b"metadata:\r\n  version:   '1.2.3'  # here\r\n---\r\nBody\r\n"
+)
 
 
 @pytest.fixture

@@ -1,0 +1,15 @@
+"""The fixed texts that candidate and judge are given, as digests: with other texts it is another experiment.
+
+Written down here, so that an offline check need not load the texts; ``tests/test_binding.py`` recomputes them. Whoever
+changes a text changes its digest, and with it all evidence becomes evidence for another contract.
+"""
+
+from __future__ import annotations
+
+from skillassay.contract import Prompts
+
+FIXED_PROMPTS = Prompts(
+    candidate="43af284d51a1dc3607b0bd94fcd059d93117b18fe309cad299f1f00ba9174966",
+    judge="43e97d545ca4f237b4f94529dc3fee80c875f5ac7db68fc7242778399235e535",
+)
+"""Digests of :mod:`skillassay.prompts` and :mod:`skillassay.judge`."""

@@ -1,0 +1,100 @@
+"""`skillassay e2e`: does a request lead to the right skill and script, or to none?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.models.wire_server import WireServer, reply
+from tests.project import Cli, build_small, rule, write_json
+
+LOAD = {"calls": [{"name": "load_skill", "args": {"skill_name": "greeter"}}]}
+CALL = {"functionCall": {"name": "load_skill", "args": {"skill_name": "greeter"}}}
+
+
+def test_the_shipped_requests_are_routed(cli: Cli, shipped: Path) -> None:
+    """Nine requests, each to its skill or to none: exit 0, and nothing is written."""
+    before = set(shipped.rglob("*"))
+    ran = cli("e2e")
+    assert ran.code == 0
+    assert ran.out.splitlines()[-1].startswith("9/9 passed in ")
+    assert ran.out.count("ok    ") == 9
+    assert "FIXTURE RUN" in ran.err
+    assert set(shipped.rglob("*")) == before
+
+
+def test_at_least_four_requests_need_no_skill(shipped: Path) -> None:
+    """A catalog that is always used would pass without them."""
+    cases = json.loads((shipped / "evals/routing.json").read_text("utf-8"))["cases"]
+    assert sum(case["expect"]["skills"] == [] for case in cases) >= 4
+
+
+def routed(cli: Cli, first: dict[str, Any], **expect: object) -> tuple[int, str]:
+    """Exit code and output for one request whose first reply is authored."""
+    rules = [rule("one", {"text": "hello"}, prompt=["Say hello twice"]), rule("one", first, tools=["load_skill"])]
+    build_small(cli.root, rules=rules, suites={"quality": ["evals/quality.json"], "routing": ["evals/routing.json"]})
+    case = {"id": "to-greet", "query": "Greet one.", "expect": {"skills": [], **expect}}
+    write_json(cli.root / "evals" / "routing.json", {"suite": "routing", "version": "1.0.0", "cases": [case]})
+    ran = cli("e2e")
+    return ran.code, ran.out
+
+
+def test_the_expected_skill_passes(cli: Cli) -> None:
+    """Activated what was expected: exit 0."""
+    code, out = routed(cli, LOAD, skills=["greeter"])
+    assert code == 0
+    assert "expected greeter; activated greeter" in out
+
+
+@pytest.mark.parametrize(
+    ("first", "expect", "words"),
+    [
+        (LOAD, {"skills": []}, "expected none; activated greeter"),
+        ({"text": "hello"}, {"skills": ["greeter"]}, "expected greeter; activated none"),
+        (LOAD, {"skills": ["greeter"], "scripts": ["greeter/scripts/x.py"]}, "did not run greeter/scripts/x.py"),
+    ],
+)
+def test_another_way_fails(cli: Cli, first: dict[str, Any], expect: dict[str, Any], words: str) -> None:
+    """A skill too many, one too few, a script that did not run: exit 1 with what was expected and what was done."""
+    code, out = routed(cli, first, **expect)
+    assert code == 1
+    assert "FAIL  to-greet" in out
+    assert words in out
+
+
+def test_a_request_that_got_no_answer_is_open(cli: Cli) -> None:
+    """An error is neither right nor wrong: exit 3 with its reason."""
+    code, out = routed(cli, {"error": {"code": 500, "status": "INTERNAL", "message": "down"}}, skills=["greeter"])
+    assert code == 3
+    assert "OPEN  to-greet" in out
+    assert "provider_error (candidate): HTTP 500 INTERNAL: down" in out
+
+
+def test_an_error_behind_the_right_activation_is_open(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Activated rightly, then cut off: not passed."""
+    routed(cli, LOAD, skills=["greeter"])
+    with WireServer(reply(CALL), reply(finish="SAFETY")) as server:
+        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.base_url)
+        monkeypatch.setenv("GEMINI_API_KEY", "k")
+        ran = cli("e2e", "--model", "gemini:some")
+    assert ran.code == 3
+    assert "FIXTURE" not in ran.err
+    assert "0/1 passed" in ran.out
+
+
+def test_no_routing_case_is_no_success(cli: Cli) -> None:
+    """Nothing to route: exit 3, saying what to write."""
+    build_small(cli.root)
+    ran = cli("e2e")
+    assert ran.code == 3
+    assert "write evals/routing.json" in ran.err
+
+
+def test_an_unknown_case_is_wrong_usage(cli: Cli, shipped: Path) -> None:
+    """Exit 2 with the cases there are, also when no other case was named."""
+    ran = cli("e2e", "--case", "other")
+    assert ran.code == 2
+    assert "route-notes-atelier" in ran.err

@@ -1,0 +1,154 @@
+"""The shape of the package: layers, sizes, and what may be used where."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "skillassay"
+
+LEVELS = """
+ground       __init__ errors folding ignore links patterns printable stats tool_arguments trampoline transcript
+.            versions yaml_causes
+foundation   canonical findings process retry models.base checks.base
+formats      case_files digest documents evidence exchange fixture.base frontmatter gemini_wire record skill_lints
+.            checks.json_answer checks.lines checks.numbers checks.pattern checks.text
+readers      checks.__init__ lockfile models.gemini schema script skill store
+rules        bump case contract revisions discovery fixture.rules lock reply tools
+judgement    binding behavior fixture.server judge plan relock
+project      models.opening project prompts scoring stored_proof subjects.base
+decision     gate subjects.loop trial
+execution    assessment locking runner
+preparation  preparation relocking results
+views        proof report.base routing
+reports      evaluation report.document report.table
+terminal     cli.output
+progress     cli.progress
+formats_out  cli.show
+commands     cli.bump cli.check cli.e2e cli.evaluate cli.gate cli.import_ cli.lock cli.report
+table        cli.main
+start        __main__
+checkout     launch
+"""
+"""Every module at its level, lowest first (a point goes on with the level above); an empty __init__ has none."""
+ROWS = [line.split() for line in LEVELS.replace("\n. ", " ").strip().splitlines()]
+LEVEL = {module: level for level, (_, *modules) in enumerate(ROWS) for module in modules}
+
+LAZY = {
+    "models.gemini": "the SDK takes 300 ms, which only a call to a model may cost",
+    "models.opening": "as above: it chooses the provider whose module is loaded",
+    "checks.__init__": "the search for plug-ins takes 8 ms, which only a foreign check type may cost",
+    "project": "building checks takes 20 ms of imports, which only a project with a suite may pay",
+    "locking": "git is started for --base alone",
+    "cli.check": "only a project with authored answers needs the reader of their rules",
+    "launch": "it makes the environment in which the package can be imported",
+}
+"""Modules with imports inside functions, and why."""
+CLICK = ("cli.", "launch")
+ENVIRONMENT = {
+    "process": "git runs in the caller's environment without git's own variables",
+    "models.opening": "keys come from the environment only",
+    "cli.show": "a CI service names the file of its summary there",
+}
+
+
+def modules() -> Iterator[tuple[str, Path, ast.Module]]:
+    """Every module of the package that holds code: its name below the package, its file, its tree."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        if len(tree.body) > 1 or not path.name.startswith("__"):
+            yield ".".join(path.relative_to(PACKAGE).with_suffix("").parts), path, tree
+
+
+def imported(node: ast.AST) -> list[str]:
+    """The absolute names that an import statement asks for; nothing for other nodes."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and node.module is not None:
+        return [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return []
+
+
+def at_run_time(tree: ast.Module) -> Iterator[ast.AST]:
+    """All nodes but those below ``if TYPE_CHECKING``."""
+    for node in ast.iter_child_nodes(tree):
+        if not (isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"):
+            yield from ast.walk(node)
+
+
+def own(name: str) -> str | None:
+    """The module of this package that an imported name is or lies in."""
+    inner = "__init__" if name == "skillassay" else name.removeprefix("skillassay.")
+    return next(
+        (found for found in (inner, f"{inner}.__init__") if found in LEVEL and name.startswith("skillassay")), None
+    )
+
+
+MODULES = list(modules())
+each_module = pytest.mark.parametrize(("name", "path", "tree"), MODULES, ids=[name for name, _, _ in MODULES])
+
+
+def test_every_module_has_one_level() -> None:
+    """A new module is put into the table, and the table names no module that is gone."""
+    listed = [module for _, *modules in ROWS for module in modules]
+    assert sorted(listed) == sorted(name for name, _, _ in MODULES)
+
+
+@each_module
+def test_a_module_imports_lower_levels_only(name: str, path: Path, tree: ast.Module) -> None:
+    """No module imports a sibling of its level or anything above it."""
+    used = {found for node in at_run_time(tree) for asked in imported(node) if (found := own(asked)) is not None}
+    used.discard(name)  # a family's __init__ names itself on the way to its members
+    assert sorted(found for found in used if LEVEL[found] >= LEVEL[name]) == []
+
+
+@each_module
+def test_imports_stand_at_the_top(name: str, path: Path, tree: ast.Module) -> None:
+    """No import inside a function, except in the modules listed with their reasons, and each of these has one."""
+    functions = (node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
+    inside = any(imported(inner) for node in functions for inner in ast.walk(node))
+    assert inside == (name in LAZY)
+
+
+@each_module
+def test_modules_and_functions_are_short(name: str, path: Path, tree: ast.Module) -> None:
+    """At most 300 lines a module and 40 a function."""
+    assert path.read_text(encoding="utf-8").count("\n") <= 300
+    functions = (node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
+    assert [node.name for node in functions if (node.end_lineno or 0) - node.lineno + 1 > 40] == []
+
+
+@each_module
+def test_foreign_modules_stay_in_their_place(name: str, path: Path, tree: ast.Module) -> None:
+    """subprocess only in process, click only in the command line, the environment only where a reason is written."""
+    used = {asked for node in ast.walk(tree) for asked in imported(node)}
+    assert "subprocess" not in used or name == "process"
+    assert "click" not in used or name.startswith(CLICK)
+    reads = [n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr in {"environ", "environb", "getenv"}]
+    assert bool(reads) == (name in ENVIRONMENT)
+
+
+@each_module
+def test_the_core_prints_nothing(name: str, path: Path, tree: ast.Module) -> None:
+    """No print outside the command line."""
+    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    assert name.startswith("cli.") or not any(isinstance(func, ast.Name) and func.id == "print" for func in calls)
+
+
+@pytest.mark.parametrize("arguments", [["check"], ["--help"], ["lock", "--check"]], ids=" ".join)
+def test_offline_commands_import_no_model_sdk(arguments: list[str]) -> None:
+    """check, lock --check and --help never load google-genai."""
+    program = (
+        "import sys\n"
+        "from skillassay.cli.main import main\n"
+        f"main({arguments!r})\n"
+        "sys.exit(any(name.split('.')[0] == 'google' for name in sys.modules) * 99)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True)
+    assert done.returncode == 0, done.stderr
