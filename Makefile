@@ -11,7 +11,7 @@ EVAL_OPTIONS = $(if $(MODEL),--model $(MODEL)) $(if $(JUDGE_MODEL),--judge-model
   $(if $(SKILL),--skill $(SKILL)) $(if $(CASE),--case $(CASE)) $(if $(MODE),--mode $(MODE)) \
   $(if $(REPEATS),--repeats $(REPEATS)) $(if $(JOBS),--jobs $(JOBS)) $(if $(QUALITY_MIN),--quality-min $(QUALITY_MIN))
 
-.PHONY: help setup eval e2e check lock bump report test test-all format lint types unit bench requirements clean
+.PHONY: help setup eval e2e check lock bump report test test-all verify format lint types unit bench requirements clean
 
 help: ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -44,7 +44,10 @@ bump: $(STAMP) ## Raise a version: make bump SKILL=name PART=patch|minor|major
 report: $(STAMP) ## Show the newest run again
 	$(ASSAY) report $(ARGS)
 
-test: format lint types unit ## Every check that needs Python alone
+# The lock comes first: it takes a second, and its message says more than a test that fails for the same reason.
+test: verify format lint types unit ## Every check that needs Python alone
+
+verify: $(STAMP)
 	$(ASSAY) check
 	$(ASSAY) lock --check
 

@@ -74,6 +74,11 @@ class Case:
         """How many verdicts a complete score has; a behaviour counts four, two by code and two by the judge."""
         return len(self.checks) + len(self.rubric) + (len(BEHAVIOR_MARKS) if self.behavior else 0)
 
+    @property
+    def n_judge_calls(self) -> int:
+        """How often the judge is asked about one answer: once for the rubric, once for the prose of a behaviour."""
+        return bool(self.rubric) + (self.behavior is not None)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:

@@ -27,7 +27,10 @@ ALL_MODES = (Mode.PROGRESSIVE, Mode.NONE, Mode.EAGER)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedTrial:
-    """One trial: a case in a mode, for the n-th time (from 1). ``n_criteria`` is what a complete score counts."""
+    """One trial: a case in a mode, for the n-th time (from 1). ``n_criteria`` is what a complete score counts.
+
+    ``n_judge_calls`` is how often the judge is asked about its answer.
+    """
 
     trial_id: str
     suite: str
@@ -36,6 +39,7 @@ class PlannedTrial:
     mode: Mode
     repeat: int
     n_criteria: int
+    n_judge_calls: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +81,7 @@ def build_plan(
             mode=mode,
             repeat=repeat,
             n_criteria=item.case.n_criteria,
+            n_judge_calls=item.case.n_judge_calls,
         )
         for item in cases
         if (item.case.suite, item.case.id) in chosen
@@ -110,7 +115,7 @@ def highest_cost(plan: Plan, *, turn_limit: int, max_output_tokens: Mapping[str,
     ``max_output_tokens`` has the keys ``candidate`` and ``judge``. Mode ``none`` offers no tools and takes one call.
     """
     candidate = sum(1 if trial.mode is Mode.NONE else turn_limit for trial in plan.trials)
-    judge = len(plan.trials)
+    judge = sum(trial.n_judge_calls for trial in plan.trials)
     return {
         "candidate_calls": candidate,
         "judge_calls": judge,

@@ -2,7 +2,8 @@
 
 Every program gets an argument list (never a shell line), an environment given in full, an empty standard input and a
 session of its own; its two outputs are read at the same time and capped while reading, so neither silence nor a flood
-can hang or fill the caller. When a call returns, its process group is dead and reaped and no pipe is left open.
+can hang or fill the caller. When a call returns, its process group is dead and reaped and no pipe is left open. When we
+die, by whatever signal, a script of a skill ends too: its supervisor hangs on a pipe only we hold open (trampoline.py).
 
 A script of a skill runs at one of two levels. ``namespaces``: user, network, PID and mount namespaces of its own, a
 read-only root that holds system folders and the Python environment and nothing of the user's, no capabilities, and a
@@ -132,14 +133,14 @@ def run_command(
     Over ``timeout_s`` or ``max_output_bytes`` (both outputs together) its process group is killed; what was read stays.
     """
     limits = Limits(timeout_s=timeout_s, output_bytes=max_output_bytes)
-    return _run(argv, cwd=cwd, env=env, limits=limits, politely=False)
+    return _run(argv, cwd=cwd, env=env, limits=limits, leashed=False)
 
 
-def _run(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], limits: Limits, politely: bool) -> CommandResult:
+def _run(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], limits: Limits, leashed: bool) -> CommandResult:
     try:
         process = subprocess.Popen(
-            list(argv), cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, start_new_session=True,
+            list(argv), cwd=cwd, env=dict(env), stdin=subprocess.PIPE if leashed else subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
         )  # fmt: skip
     except (OSError, ValueError) as error:
         raise EnvironmentFault(f"cannot start {argv[0]}: {error}") from error
@@ -151,7 +152,7 @@ def _run(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], limits: Limi
             drain.read(min(_POLL_S, deadline - time.monotonic()))
             timed_out = time.monotonic() >= deadline and not _has_exited(process)
     finally:
-        _stop(process, politely=politely)
+        _stop(process)
         drain.finish()
     stdout, stderr = (bytes(text) for text in drain.texts)
     code = process.returncode if process.returncode >= 0 else 128 - process.returncode
@@ -167,20 +168,16 @@ def _has_exited(process: subprocess.Popen[bytes]) -> bool:
     return process.poll() is not None
 
 
-def _stop(process: subprocess.Popen[bytes], *, politely: bool) -> None:
-    """Kill the group and reap its leader. ``politely``: PID 1 ends its namespace, and unshare waits for all in it."""
-    if politely and not _has_exited(process):
-        _signal_group(process.pid, signal.SIGTERM)
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """Kill the group and reap its leader; first cut the leash: the supervisor ends what is out of the group's reach."""
+    if process.stdin is not None:
+        process.stdin.close()
         until = time.monotonic() + _GRACE_S
         while not _has_exited(process) and time.monotonic() < until:
             time.sleep(_TICK_S)
-    _signal_group(process.pid, signal.SIGKILL)
-    process.wait()
-
-
-def _signal_group(pid: int, number: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS: EPERM for a group of zombies
-        os.killpg(pid, number)
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def git(root: Path, *args: str) -> CommandResult | None:
@@ -243,7 +240,7 @@ def run_isolated(
             cwd=own[WORKSPACE],
             env={name: _outside(value, moved) for name, value in {**_SCRUBBED, **env}.items()},
             limits=limits,
-            politely=closed,
+            leashed=True,
         )
     finally:
         remove_tree(scratch)

@@ -1,12 +1,17 @@
-"""The program between us and a skill's script: sets limits, closes the room, then becomes or supervises the script.
+"""The program between us and a skill's script: closes the room, sets limits, starts the script and ends it with us.
 
 Run by path with ``python -I -S``, never imported, standard library only: ``trampoline.py PLAN PROGRAM [ARGUMENT …]``.
 It exists because ``preexec_fn`` is unsafe beside threads. PLAN is a JSON object: ``limits`` (the fields of ``Limits``),
 ``ready`` (written to standard error at the last moment before the script starts: without it, nothing of the script
 ran), and ``room``: null, or an object with ``cwd``, ``writable`` and ``readable`` (pairs of inside and outside path).
 
-With a room it must be PID 1 of fresh user, network, PID and mount namespaces. Exit codes are the script's own, 128 + N
-after signal N, 125 for too many processes, 127 for a program that cannot be started.
+Standard input is the leash: the reading end of a pipe that nobody writes to and whose writing end is the harness's
+alone. Its end of file, which the kernel gives however the harness dies, is the order to end; no signal but SIGKILL is
+one, since the script can send those too. The script itself gets an empty standard input.
+
+With a room it must be PID 1 of fresh user, network, PID and mount namespaces, and everything in them ends with it;
+without one it must lead a process group, which it kills. Exit codes are the script's own, 128 + N after signal N, 125
+for too many processes, 127 for a program that cannot be started.
 """
 
 # ruff: noqa: PTH102, PTH103, PTH110, PTH112, PTH116, PTH120, PTH208, PTH211
@@ -17,6 +22,7 @@ import ctypes
 import json
 import os
 import resource
+import select
 import signal
 import sys
 from typing import Any, NoReturn
@@ -39,28 +45,67 @@ AT_RECURSIVE = 0x8000
 # mounts read-only at once.
 SYS_MOUNT_SETATTR = 442
 RDONLY, NOSUID = 1, 2
-PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 24, 38
+PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 1, 24, 38
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def main(plan: dict[str, Any], argv: list[str]) -> NoReturn:
-    """Start the script, in a closed room if the plan has one."""
+    """Start the script, in a closed room if the plan has one, and stay to end with it or with the harness."""
     limits, room = plan["limits"], plan["room"]
-    if room is None:
-        limit("RLIMIT_NPROC", count_own_threads() + limits["n_processes"])
-        launch(plan, argv)
-    signal.signal(signal.SIGTERM, lambda *_: os._exit(128 + signal.SIGTERM))
-    furnish(room)
+    leash, bell = take_leash(), hang_bell()
+    if room is not None:
+        furnish(room)
+    # Blocked before the script can send one to its group, which without a room is ours too.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals() - {signal.SIGCHLD})
     child = os.fork()
     if child == 0:
-        # uid 0 gets its capabilities back on exec, but never more than the bounding set holds.
-        for capability in range(N_CAPABILITIES):
-            _libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
-        _libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-        os.nice(NICENESS)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        if room is None:
+            bind(limits["n_processes"])
+        else:
+            disarm()
         launch(plan, argv)
-    supervise(child, limits["n_processes"])
+    supervise(child, leash, bell, n_processes=None if room is None else limits["n_processes"])
+
+
+def take_leash() -> int:
+    """Move the leash out of the script's reach and put nothing in its place."""
+    leash = os.dup(0)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    return leash
+
+
+def hang_bell() -> int:
+    """A descriptor that can be read when a child has ended: ``select`` alone may miss the signal just before it."""
+    bell, clapper = os.pipe()
+    os.set_blocking(bell, False)
+    os.set_blocking(clapper, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(clapper, warn_on_full_buffer=False)
+    return bell
+
+
+def bind(n_processes: int) -> None:
+    """Without a room: limit the number of processes, and die with the supervisor where the kernel can see to it.
+
+    The leash covers the harness's death; this, someone's ``pkill python`` that takes the supervisor with it.
+    """
+    limit("RLIMIT_NPROC", count_own_threads() + n_processes)
+    if sys.platform == "linux":
+        _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def disarm() -> None:
+    """In a room: give up every capability, and the group that a ``kill 0`` would reach ``unshare`` in."""
+    os.setsid()
+    # uid 0 gets its capabilities back on exec, but never more than the bounding set holds.
+    for capability in range(N_CAPABILITIES):
+        _libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
+    _libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    os.nice(NICENESS)
 
 
 def launch(plan: dict[str, Any], argv: list[str]) -> NoReturn:
@@ -170,12 +215,12 @@ def check(failed: int, what: str) -> None:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), what)
 
 
-def supervise(child: int, n_processes: int) -> NoReturn:
-    """Be PID 1: collect orphans, end with the script, and end everything when there are too many processes.
+def supervise(child: int, leash: int, bell: int, *, n_processes: int | None) -> NoReturn:
+    """End with the script, or with everything when the leash is cut; as PID 1 collect orphans and count processes.
 
-    A limit on processes would not hold for root. When PID 1 ends, the kernel ends the whole namespace.
+    ``n_processes`` is for PID 1 alone: a limit on processes would not hold for root. When PID 1 ends, the kernel ends
+    the whole namespace.
     """
-    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
     while True:
         pid, status = os.waitpid(-1, os.WNOHANG)
         if pid == child:
@@ -183,10 +228,24 @@ def supervise(child: int, n_processes: int) -> NoReturn:
             os._exit(code if code >= 0 else 128 - code)
         if pid != 0:
             continue
-        if sum(name.isdigit() for name in os.listdir("/proc")) > n_processes + 1:
+        if n_processes is not None and sum(name.isdigit() for name in os.listdir("/proc")) > n_processes + 1:
             os.write(2, f"stopped: more than {n_processes} processes at once\n".encode())
             os._exit(125)
-        signal.sigtimedwait([signal.SIGCHLD], WATCH_S)
+        ready = select.select([leash, bell], [], [], None if n_processes is None else WATCH_S)[0]
+        if leash in ready and n_processes is not None:
+            os._exit(128 + signal.SIGKILL)
+        if leash in ready:
+            end_group(child)
+        if bell in ready:
+            os.read(bell, 4096)
+
+
+def end_group(child: int) -> NoReturn:
+    """Kill the script, in whatever session it is by now, and the whole group, ourselves included."""
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    os.kill(0, signal.SIGKILL)
+    os._exit(128 + signal.SIGKILL)
 
 
 if __name__ == "__main__":

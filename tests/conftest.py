@@ -8,9 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from skillassay.cli.main import main
 from tests.project import REPOSITORY, SETTINGS, Cli
+
+# A busy machine is no failure: nothing in the tests is timed.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skillassay.case import Behavior
 from skillassay.plan import ALL_MODES, Mode, PlannedCase, build_plan, highest_cost
 from tests.trials import plan_of, planned_case
 
@@ -85,7 +86,7 @@ def test_a_case_of_the_same_id_in_another_suite_is_another_case() -> None:
 
 
 def test_the_highest_cost() -> None:
-    """``none`` has no tools and takes one call, the other modes up to the turn limit; the judge one a trial."""
+    """``none`` has no tools and takes one call, the other modes up to the turn limit; the judge one for a rubric."""
     plan = plan_of(planned_case("a"), repeats=2)
     assert highest_cost(plan, turn_limit=5, max_output_tokens={"candidate": 10, "judge": 3}) == {
         "candidate_calls": 2 * (5 + 1 + 5),
@@ -93,3 +94,19 @@ def test_the_highest_cost() -> None:
         "candidate_output_tokens": 220,
         "judge_output_tokens": 18,
     }
+
+
+@pytest.mark.parametrize(
+    ("rubric", "behavior", "n"), [(False, False, 0), (True, False, 1), (False, True, 1), (True, True, 2)]
+)
+def test_the_judge_is_asked_for_rubric_and_prose(rubric: bool, behavior: bool, n: int) -> None:
+    """Checks alone cost no judge, a behaviour with a rubric costs two calls."""
+    planned = planned_case("a")
+    prose = Behavior(action="refuse", refused=True, required="r", forbidden="f") if behavior else None
+    case = replace(planned.case, rubric=planned.case.rubric if rubric else (), behavior=prose)
+    cost = highest_cost(
+        plan_of(replace(planned, case=case), modes=(Mode.NONE,)),
+        turn_limit=5,
+        max_output_tokens={"candidate": 10, "judge": 3},
+    )
+    assert cost["judge_calls"] == n
