@@ -10,6 +10,6 @@ from skillassay.contract import Prompts
 
 FIXED_PROMPTS = Prompts(
     candidate="43af284d51a1dc3607b0bd94fcd059d93117b18fe309cad299f1f00ba9174966",
-    judge="43e97d545ca4f237b4f94529dc3fee80c875f5ac7db68fc7242778399235e535",
+    judge="d93178f0f1cb43218eec671b117ab00e2d372c03394ac826eeebc85d77b29dee",
 )
-"""Digests of :mod:`skillassay.prompts` and :mod:`skillassay.judge`."""
+"""Digests of the texts of :mod:`skillassay.prompts`, and of :mod:`skillassay.judge` with :mod:`skillassay.behavior`."""

@@ -165,19 +165,22 @@ def _never_evaluated(states: Sequence[SkillState], lock: Lock, terms: Terms) -> 
 
 
 def _catalog_findings(states: Sequence[SkillState]) -> list[Finding]:
+    """One counted warning: another skill beside them may draw requests away from skills evaluated before it changed."""
     now = {state.path: state.digest for state in states}
-    found = []
+    n_beside, others = 0, set()
     for state in states:
         if state.evidence is None:
             continue
         catalog = state.evidence.catalog
-        others = sorted(p for p in {*now, *catalog} if p != state.path and now.get(p) != catalog.get(p))
-        if others:
-            message = f"{state.name} was evaluated beside another catalog: {', '.join(others[:5])} differ"
-            found.append(
-                lock_finding(CATALOG, state.manifest, message, hint="evaluate again", severity=Severity.WARNING)
-            )
-    return found
+        changed = {p for p in {*now, *catalog} if p != state.path and now.get(p) != catalog.get(p)}
+        n_beside += bool(changed)
+        others |= changed
+    if not others:
+        return []
+    message = f"{n_beside} of {len(states)} skills were evaluated beside another catalog; since then changed: "
+    message += ", ".join(sorted(others)[:3]) + (", …" if len(others) > 3 else "")
+    hint = "to measure them beside it, run `skillassay eval`, then `skillassay lock --refresh`"
+    return [lock_finding(CATALOG, LOCK_PATH, message, hint=hint, severity=Severity.WARNING)]
 
 
 def suite_findings(suites: Mapping[str, LockedSuite], lock: Lock) -> list[Finding]:

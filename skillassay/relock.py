@@ -50,10 +50,11 @@ class Proof:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How to lock: the contract's terms, ``--no-evidence``, and whether only some skills were named."""
+    """How to lock: the contract's terms, ``--no-evidence``, ``--refresh``, and whether only some skills were named."""
 
     terms: Terms
     no_evidence: bool = False
+    refresh: bool = False
     only_some: bool = False
 
 
@@ -103,13 +104,15 @@ def _entry(state: SkillState, version: str, ref: EvidenceRef) -> LockEntry:
 def _choose_evidence(
     state: SkillState, entry: LockEntry | None, proof: Proof | None, options: Options
 ) -> tuple[EvidenceRef | None, bytes | None, Finding | None]:
-    """The evidence to lock: what is committed if it still proves these bytes, else the newest fitting run's."""
+    """The evidence to lock: what is committed if it still proves these bytes, else the newest fitting run's.
+
+    With ``refresh`` the other way round. Without it evidence stays as it is, so that branches merge.
+    """
     had = entry.evidence.grade if entry is not None and options.terms.require_evidence == "ratchet" else None
     why = "no run has evaluated exactly these bytes"
-    for evidence, sha256, write in (
-        (state.evidence, state.evidence_sha256, None),
-        (proof.evidence, proof.sha256, proof.data) if proof is not None else (None, None, None),
-    ):
+    committed = (state.evidence, state.evidence_sha256, None)
+    newest = (proof.evidence, proof.sha256, proof.data) if proof is not None else (None, None, None)
+    for evidence, sha256, write in (newest, committed) if options.refresh else (committed, newest):
         if evidence is None:
             continue
         lacks = [words for _, words in mismatches(evidence, state.expected)]
@@ -138,4 +141,6 @@ def _what_happened(old: LockEntry | None, new: LockEntry) -> str:
         return f"added      {new.path} {new.version} ({proof})"
     if old == new:
         return f"unchanged  {new.path} {new.version} ({proof})"
+    if old.digest == new.digest:
+        return f"evidence   {new.path} {new.version} (now {proof})"
     return f"locked     {new.path} {old.version} -> {new.version} ({proof})"

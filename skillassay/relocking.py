@@ -26,7 +26,12 @@ GIT_IGNORED = register("lock.git-ignored", "A file of a skill is ignored by git,
 
 
 def prepare_lock(
-    project: Project, *, no_evidence: bool = False, rebuild: bool = False, only: Sequence[str] = ()
+    project: Project,
+    *,
+    no_evidence: bool = False,
+    refresh: bool = False,
+    rebuild: bool = False,
+    only: Sequence[str] = (),
 ) -> Relock:
     """Decide on a new lock without writing it. Raises :class:`InputError` when project or lock cannot be read."""
     blocking = blocking_findings(project)
@@ -42,7 +47,7 @@ def prepare_lock(
         proofs,
         old=old,
         suites=locked_suites(project),
-        options=Options(terms=lock_terms(project), no_evidence=no_evidence, only_some=bool(only)),
+        options=Options(terms=lock_terms(project), no_evidence=no_evidence, refresh=refresh, only_some=bool(only)),
     )
     ignored = _git_ignored(project.root, states)
     if ignored:

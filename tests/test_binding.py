@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from skillassay import judge, prompts
+from skillassay import behavior, judge, prompts
 from skillassay.binding import FIXED_PROMPTS
+from skillassay.canonical import digest_of
 from skillassay.contract import Prompts
 
 
 def test_the_written_digests_are_those_of_the_texts() -> None:
     """Changing a prompt without its digest would let old evidence stand for a new experiment."""
-    assert Prompts(candidate=prompts.prompt_digest(), judge=judge.prompt_digest()) == FIXED_PROMPTS
+    both = digest_of([judge.prompt_digest(), behavior.prompt_digest()])
+    assert Prompts(candidate=prompts.prompt_digest(), judge=both) == FIXED_PROMPTS

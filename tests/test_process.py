@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from skillassay import process
 from skillassay.errors import EnvironmentFault
-from skillassay.process import CommandResult, git, remove_tree, run_command
+from skillassay.process import CommandResult, Isolation, Limits, git, remove_tree, run_command, run_isolated
 
 ENV = {"PATH": process.SYSTEM_PATH}
+in_namespaces = pytest.mark.skipif(
+    process.detect_isolation() is not Isolation.NAMESPACES, reason=process.probe_isolation().why
+)
+HARNESS = """
+import sys, threading
+from pathlib import Path
+from skillassay.process import Isolation, Limits, run_isolated
+code, workspace, level = sys.argv[1:]
+given = {"workspace": Path(workspace), "env": {}, "limits": Limits(), "level": Isolation[level]}
+threading.Thread(target=run_isolated, args=([sys.executable, "-c", code],), kwargs=given).start()
+"""
+"""A harness of its own, which starts its script from a worker thread as a run does."""
 
 
 def sh(script: str, *, timeout_s: float = 5.0, cap: int = 1 << 20) -> CommandResult:
@@ -132,6 +147,65 @@ def test_nothing_is_left_over() -> None:
     assert (n_descriptors(), threading.active_count()) == before
     children = Path(f"/proc/self/task/{threading.get_native_id()}/children")
     assert not children.exists() or not children.read_text().strip()
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("name", "act"),
+    [
+        ("PROCESS", "subprocess.Popen(['sleep', '60'])"),
+        ("PROCESS", "os.setsid()"),
+        pytest.param("NAMESPACES", "subprocess.Popen(['setsid', 'sleep', '60'])", marks=in_namespaces),
+    ],
+)
+def test_nothing_outlives_the_harness(tmp_path: Path, name: str, act: str, number: signal.Signals) -> None:
+    """However the harness dies, the script and all between and below it are gone within two seconds."""
+    code = f"import os, subprocess, time; {act}; open('started', 'w'); time.sleep(60)"
+    harness = subprocess.Popen([sys.executable, "-c", HARNESS, code, str(tmp_path), name])
+    try:
+        assert within(10, lambda: (tmp_path / "started").exists())
+        below = descendants(harness.pid)
+    finally:
+        harness.send_signal(number)
+        harness.wait()
+    assert len(below) > 1
+    assert within(2, lambda: not below & parents().keys())
+
+
+def within(seconds: float, happens: Callable[[], bool]) -> bool:
+    """Whether something happens in time."""
+    until = time.monotonic() + seconds
+    while not (happened := happens()) and time.monotonic() < until:
+        time.sleep(0.01)
+    return happened
+
+
+def descendants(pid: int) -> set[int]:
+    """Every running process that comes from this one."""
+    parent_of, found = parents(), {pid}
+    while more := {child for child, parent in parent_of.items() if parent in found} - found:
+        found |= more
+    return found - {pid}
+
+
+def parents() -> dict[int, int]:
+    """Every running process and its parent; a zombie runs no more."""
+    found = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, parent = path.read_text().rpartition(")")[2].split()[:2]
+            if state != "Z":
+                found[int(path.parent.name)] = int(parent)
+    return found
+
+
+def test_own_session_of_a_script_is_stopped_in_time(tmp_path: Path) -> None:
+    """Without namespaces, too, a script that leaves its process group stays within reach of its time limit."""
+    argv = [sys.executable, "-c", "import os, time; os.setsid(); print(os.getpid(), flush=True); time.sleep(60)"]
+    limits = Limits(timeout_s=0.4)
+    result = run_isolated(argv, workspace=tmp_path, env={}, limits=limits, level=Isolation.PROCESS)
+    assert result.timed_out
+    assert not is_alive(int(result.stdout))
 
 
 @pytest.mark.parametrize("argv", [["no-such-program"], ["true", "a\0b"]])

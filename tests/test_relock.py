@@ -206,3 +206,19 @@ def test_the_new_lock_names_the_contracts_rules() -> None:
     terms = replace(TERMS, ignore=("*.log",))
     lock = relock(OLD, terms=terms).lock
     assert (lock.ignore, lock.requires, lock.suites) == (("*.log",), "fixture", SUITES)
+
+
+def test_refresh_takes_the_newest_runs_evidence() -> None:
+    """Evidence that still holds stays as it is, so that branches merge; --refresh replaces it, the version stays."""
+    proof = proof_of(OLD, catalog={"skills/other": OTHER.digest})
+    kept = relock(OLD, old=lock_of([OLD]), proofs={OLD.path: proof})
+    assert kept.writes == ()
+    fresh = relock(OLD, old=lock_of([OLD]), proofs={OLD.path: proof}, refresh=True)
+    assert fresh.writes == ((evidence_path(OLD.path), proof.data),)
+    assert fresh.lock.skills[OLD.path].evidence.sha256 == proof.sha256
+    assert fresh.lines[0].startswith("evidence ")
+
+
+def test_refresh_without_a_newer_proof_keeps_what_holds() -> None:
+    """A failed newer run does not take committed evidence away."""
+    assert relock(OLD, old=lock_of([OLD]), proofs={OLD.path: NO}, refresh=True).refusals == ()

@@ -24,11 +24,10 @@ from skillassay.relocking import prepare_lock, write_lock
     "--skill", "skills", multiple=True, metavar="NAME", help="Lock only this skill, keep the other entries. Repeatable."
 )
 @click.option("--no-evidence", is_flag=True, help="Lock versions that no run proved; the lock says so.")
+@click.option("--refresh", is_flag=True, help="Take the newest run's evidence though the committed one still holds.")
 @click.option("--rebuild", is_flag=True, help="Start from the lock at HEAD instead of a broken file.")
 @click.pass_context
-def command(
-    ctx: click.Context, *, only_check: bool, base: str | None, skills: tuple[str, ...], no_evidence: bool, rebuild: bool
-) -> int:
+def command(ctx: click.Context, /, *, only_check: bool, base: str | None, skills: tuple[str, ...], **how: bool) -> int:
     """Write skills.lock.json: for every skill its version, the digest of its files, and the evidence of its evaluation.
 
     Reads skills, suites, contract, evals/evidence and the stored runs. Writes skills.lock.json and evals/evidence/,
@@ -47,7 +46,7 @@ def command(
     for name in skills:
         if name not in known:
             raise click.UsageError(f"there is no skill {name!r}")
-    relock = prepare_lock(project, no_evidence=no_evidence, rebuild=rebuild, only=skills)
+    relock = prepare_lock(project, only=skills, **how)
     if relock.refusals:
         print_findings(sort_findings(relock.refusals))
         say(f"refused: nothing was written ({count_text(relock.refusals)})")

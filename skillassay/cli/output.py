@@ -90,13 +90,17 @@ def print_error(error: SkillassayError) -> None:
 
 
 def print_findings(findings: Sequence[Finding], *, to_stderr: bool = False, notes: bool = True) -> None:
-    """Findings as ``path:line: severity code: message``; those of one code and next step together."""
+    """Findings as ``path:line: severity code: message``; those of one code and next step together, errors last.
+
+    The last lines are what a terminal leaves in sight.
+    """
     groups: dict[tuple[str, str | None], list[Finding]] = {}
     for finding in findings:
         if notes or finding.severity is not Severity.NOTE:
             groups.setdefault((finding.code, finding.hint), []).append(finding)
     write = say if to_stderr else emit
-    for (code, hint), group in groups.items():
+    gravest = list(Severity)
+    for (code, hint), group in sorted(groups.items(), key=lambda item: -gravest.index(item[1][0].severity)):
         for finding in group:
             place = one_line(finding.path) + (f":{finding.line}" if finding.line else "")
             write(f"{place}: {finding.severity.value} {code}: {one_line(finding.message)}")
