@@ -12,6 +12,7 @@ from typing import Any
 from skillassay.canonical import Json
 from skillassay.contract import GateTerms
 from skillassay.errors import StoreError
+from skillassay.expectation import Expectation
 from skillassay.gate import Decision, GateInput, decide
 from skillassay.plan import Mode, Plan, PlannedTrial
 from skillassay.record import TrialRecord, content_digest
@@ -32,6 +33,7 @@ class RunFacts:
     critical_criteria: frozenset[CaseKey]
     graded_cases: Mapping[str, int]
     slices: Mapping[CaseKey, str]
+    expected: Mapping[CaseKey, Expectation]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +86,10 @@ def facts_to_json(facts: RunFacts) -> dict[str, Json]:
         "critical_cases": sorted(list(key) for key in facts.critical_cases),
         "critical_criteria": sorted(list(key) for key in facts.critical_criteria),
         "graded_cases": dict(facts.graded_cases),
+        "expected": [
+            {"case": list(key), "skills": item.skills, "scripts": item.scripts}
+            for key, item in sorted(facts.expected.items())
+        ],
         "slices": [[*key, name] for key, name in sorted(facts.slices.items())],
     }
 
@@ -107,7 +113,17 @@ def facts_from_json(value: Mapping[str, Any]) -> RunFacts:
             critical_cases=frozenset((suite, case) for suite, case in value["critical_cases"]),
             critical_criteria=frozenset((suite, case) for suite, case in value["critical_criteria"]),
             graded_cases=value["graded_cases"],
+            expected={
+                (item["case"][0], item["case"][1]): Expectation(
+                    skills=_names(item["skills"]), scripts=_names(item["scripts"])
+                )
+                for item in value["expected"]
+            },
             slices={(suite, case): name for suite, case, name in value["slices"]},
         )
     except (KeyError, TypeError, ValueError) as error:
         raise StoreError(f"the run's header lacks a fact: {error}", hint="it was damaged; run again") from error
+
+
+def _names(value: list[str] | None) -> tuple[str, ...] | None:
+    return None if value is None else tuple(value)

@@ -31,9 +31,6 @@ FOLDER_NAME = register(
 )
 UNREADABLE = register("discovery.unreadable", "A folder that a glob searches cannot be listed.")
 
-DEFAULT_GLOBS = ("skills/*", ".claude/skills/*", ".agents/skills/*", "plugins/*/skills/*", ".")
-"""The usual layouts: a collection, two clients' folders, a plugin repository, a repository that is one skill."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkillPackage:
@@ -72,7 +69,7 @@ class _Folder:
 
 
 def discover(
-    root: Path, *, globs: Sequence[str] = DEFAULT_GLOBS, ignore: Sequence[str] = (), only: Collection[str] | None = None
+    root: Path, *, globs: Sequence[str], ignore: Sequence[str] = (), only: Collection[str] | None = None
 ) -> Discovery:
     """Find and read every skill. ``only`` keeps those whose name, folder path or folder name it holds.
 

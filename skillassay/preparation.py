@@ -21,6 +21,7 @@ from skillassay.canonical import Json, digest_of
 from skillassay.contract import CONTRACT_PATH, Contract, Models, raised_quality_min
 from skillassay.digest import read_files
 from skillassay.errors import InputError, UsageError
+from skillassay.expectation import Expectation
 from skillassay.fixture.base import FixtureRules
 from skillassay.fixture.rules import load_rules
 from skillassay.models.opening import FIXTURE, api_keys_in_environment, parse_model
@@ -163,6 +164,11 @@ def _facts(project: Project, contract: Contract, plan: Plan, models: Models) -> 
         critical_cases=frozenset((case.suite, case.id) for case in cases if case.critical),
         critical_criteria=frozenset((c.suite, c.id) for c in cases if any(item.critical for item in c.rubric)),
         graded_cases=graded,
+        expected={
+            (case.suite, case.id): Expectation(skills=case.expect_skills, scripts=case.expect_scripts)
+            for case in cases
+            if case.expect_skills is not None or case.expect_scripts is not None
+        },
         slices={(case.suite, case.id): case.slice for case in cases if case.slice is not None},
     )
 

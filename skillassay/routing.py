@@ -13,6 +13,7 @@ from pathlib import Path
 
 from skillassay.case import RoutingCase
 from skillassay.errors import InputError, UsageError
+from skillassay.expectation import Expectation
 from skillassay.models.opening import FIXTURE, api_keys_in_environment, open_model, parse_model
 from skillassay.plan import Mode
 from skillassay.preparation import EvalRequest, build_catalog, load_fixtures
@@ -98,7 +99,8 @@ def _route(subject: LoopSubject, case: RoutingCase) -> RoutingResult:
     if result.error is not None:
         status, why = "UNSCORED", f"{result.error.reason.value} ({result.error.stage.value}): {result.error.message}"
     else:
-        why = difference(case, activated=result.activated, scripts=result.scripts)
+        expected = Expectation(skills=case.expect_skills, scripts=case.expect_scripts)
+        why = expected.difference(activated=result.activated, scripts=result.scripts)
         if result.turn_limit:
             why = "no answer within the turn limit"
         status = "PASS" if why is None else "FAIL"
@@ -112,21 +114,3 @@ def _route(subject: LoopSubject, case: RoutingCase) -> RoutingResult:
         why=why,
         duration_s=time.monotonic() - started,
     )
-
-
-def difference(case: RoutingCase, *, activated: tuple[str, ...], scripts: tuple[str, ...]) -> str | None:
-    """What a run did otherwise than expected, in words; None when it did as expected.
-
-    Activated must be exactly the expected skills, in any order; each expected script must have run, and with an empty
-    list none may have.
-    """
-    if set(activated) != set(case.expect_skills):
-        return f"activated {list(activated)}, expected {list(case.expect_skills)}"
-    if case.expect_scripts is None:
-        return None
-    missing = [script for script in case.expect_scripts if script not in scripts]
-    if missing:
-        return f"did not run {', '.join(missing)}"
-    if not case.expect_scripts and scripts:
-        return f"ran {', '.join(scripts)}, expected none"
-    return None

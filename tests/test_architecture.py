@@ -14,8 +14,8 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "skillassay"
 
 LEVELS = """
-ground       __init__ errors folding ignore links patterns printable stats tool_arguments trampoline transcript
-.            versions yaml_causes
+ground       __init__ errors expectation folding ignore links patterns printable stats tool_arguments
+.            trampoline transcript versions yaml_causes
 foundation   canonical findings process retry models.base checks.base
 formats      case_files digest documents evidence exchange fixture.base frontmatter gemini_wire record skill_lints
 .            checks.json_answer checks.lines checks.numbers checks.pattern checks.text

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from skillassay.discovery import DEFAULT_GLOBS, Discovery, discover
+from skillassay.contract import DEFAULT_GLOBS
+from skillassay.discovery import Discovery, discover
 from skillassay.errors import InputError
 from skillassay.findings import Severity, has_errors
 

@@ -163,7 +163,7 @@ def test_nothing_outlives_the_harness(tmp_path: Path, name: str, act: str, numbe
     code = f"import os, subprocess, time; {act}; open('started', 'w'); time.sleep(60)"
     harness = subprocess.Popen([sys.executable, "-c", HARNESS, code, str(tmp_path), name])
     try:
-        assert within(10, lambda: (tmp_path / "started").exists())
+        assert within(10, (tmp_path / "started").exists)
         below = descendants(harness.pid)
     finally:
         harness.send_signal(number)
@@ -205,6 +205,16 @@ def test_own_session_of_a_script_is_stopped_in_time(tmp_path: Path) -> None:
     limits = Limits(timeout_s=0.4)
     result = run_isolated(argv, workspace=tmp_path, env={}, limits=limits, level=Isolation.PROCESS)
     assert result.timed_out
+    assert not is_alive(int(result.stdout))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs the kernel's parent-death signal")
+def test_script_ends_with_its_supervisor(tmp_path: Path) -> None:
+    """Killing the supervisor, by accident or from the script, frees nobody."""
+    kill = "import os, time; os.setsid(); print(os.getpid(), flush=True); os.kill(os.getppid(), 9); time.sleep(60)"
+    argv = [sys.executable, "-c", kill]
+    result = run_isolated(argv, workspace=tmp_path, env={}, limits=Limits(), level=Isolation.PROCESS)
+    assert result.exit_code == 128 + signal.SIGKILL
     assert not is_alive(int(result.stdout))
 
 

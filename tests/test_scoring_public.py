@@ -31,6 +31,7 @@ def data(name: str) -> Any:
 def result_of(plan: Plan, records: list[TrialRecord]) -> dict[str, Any]:
     """The canonical result of a run."""
     facts = RunFacts(
+        expected={},
         plan=plan,
         gate=GateTerms(),
         is_fixture=True,

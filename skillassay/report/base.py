@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from skillassay.assessment import Assessment, RunFacts
@@ -85,11 +85,12 @@ def lift_text(lift: Lift) -> str:
     )
 
 
-def failed_lines(row: Row) -> list[tuple[str, str, str]]:
+def failed_lines(row: Row, facts: RunFacts) -> list[tuple[str, str, str]]:
     """(word, id, text) for everything a reader must see of a trial: failed marks, lucky passes, why it has no score.
 
     A criterion's statement is followed by the judge's evidence, under the word ``why``, except in ``none``: there a
-    failure is what was to be expected, and the record has its evidence.
+    failure is what was to be expected, and the record has its evidence. What was activated or run otherwise than the
+    case expects stands under ``routed``: it is told and enters no score.
     """
     record = row.record
     lines: list[tuple[str, str, str]] = []
@@ -110,4 +111,15 @@ def failed_lines(row: Row) -> list[tuple[str, str, str]]:
         lines.append(("UNSCORED", f"{reason}{stage}", outcome.detail or "no detail"))
     elif outcome.detail:
         lines.append(("FAIL", outcome.kind or "", outcome.detail))
-    return lines
+    routed = _routed(row, facts)
+    return [*lines, ("routed", "", routed)] if routed is not None else lines
+
+
+def _routed(row: Row, facts: RunFacts) -> str | None:
+    """What a trial activated and ran otherwise than expected; `eager` activates nothing, `none` can do neither."""
+    expected = facts.expected.get((row.planned.suite, row.planned.case_id))
+    if expected is None or row.planned.mode is Mode.NONE or not row.record.outcome.scored:
+        return None
+    if row.planned.mode is Mode.EAGER:
+        expected = replace(expected, skills=None)
+    return expected.difference(activated=row.record.activated, scripts=row.record.scripts)

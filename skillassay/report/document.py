@@ -115,7 +115,7 @@ def _trial_table(rows: Sequence[Row], view: RunView) -> Iterator[str]:
             f"{row.planned.mode.value} #{row.planned.repeat}",
             f"{row.record.outcome.status} {score_text(row.record)}",
             tokens_text(row.record.candidate.usage.input_tokens, estimated=view.facts.estimated_tokens),
-            "; ".join(f"{f'{word} {name}'.strip()}: {text}" for word, name, text in failed_lines(row)),
+            "; ".join(f"{f'{word} {name}'.strip()}: {text}" for word, name, text in failed_lines(row, view.facts)),
         )
         for row in rows
     )

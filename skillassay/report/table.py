@@ -55,7 +55,7 @@ def _trial_lines(view: RunView, columns: int) -> list[str]:
         shown.append(line)
         details = [("skill", "", name) for name in row.record.activated]
         details += [("script", "", name) for name in row.record.scripts]
-        for word, name, text in [*details, *failed_lines(row)]:
+        for word, name, text in [*details, *failed_lines(row, view.facts)]:
             lead, told = f"    {word:<8}  ", f"{name}: {text}" if name else text
             # A statement stands in the suite; a reason stands nowhere else, so it gets more than one line.
             is_reason = word in {"why", "UNSCORED"}

@@ -64,6 +64,7 @@ def view() -> RunView:
         partial_skills=("skills/x",),
     )
     facts = RunFacts(
+        expected={},
         plan=plan,
         gate=GateTerms(quality_min=Fraction(4, 5)),
         is_fixture=True,
