@@ -39,7 +39,7 @@ WORKSPACE = "/trial"
 
 _FIXED = {"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "TZ": "UTC", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0"}
 _SCRUBBED = {"PATH": SYSTEM_PATH, "HOME": "/tmp/home", "TMPDIR": "/tmp", **_FIXED}  # noqa: S108 - the script's own
-_POLL_S, _TICK_S, _GRACE_S = 0.05, 0.005, 0.3
+_POLL_S, _TICK_S, _GRACE_S, _LEASH_S = 0.05, 0.005, 0.3, 1.0
 _CHUNK = 65_536
 _READY = b"\x1eskillassay: started\n"
 _TRAMPOLINE = Path(__file__).with_name("trampoline.py")
@@ -172,7 +172,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
     """Kill the group and reap its leader; first cut the leash: the supervisor ends what is out of the group's reach."""
     if process.stdin is not None:
         process.stdin.close()
-        until = time.monotonic() + _GRACE_S
+        until = time.monotonic() + _LEASH_S
         while not _has_exited(process) and time.monotonic() < until:
             time.sleep(_TICK_S)
     with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS: EPERM for a group of zombies

@@ -99,8 +99,11 @@ def bind(n_processes: int) -> None:
 
 
 def disarm() -> None:
-    """In a room: give up every capability, and the group that a ``kill 0`` would reach ``unshare`` in."""
-    os.setsid()
+    """In a room: give up every capability, and the group that a ``kill 0`` would reach ``unshare`` in.
+
+    Not by a session: the kernel schedules each as a whole (autogroup), and ``NICENESS`` would mean nothing to PID 1.
+    """
+    os.setpgid(0, 0)
     # uid 0 gets its capabilities back on exec, but never more than the bounding set holds.
     for capability in range(N_CAPABILITIES):
         _libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
@@ -225,27 +228,36 @@ def supervise(child: int, leash: int, bell: int, *, n_processes: int | None) -> 
         pid, status = os.waitpid(-1, os.WNOHANG)
         if pid == child:
             code = os.waitstatus_to_exitcode(status)
-            os._exit(code if code >= 0 else 128 - code)
+            end(code if code >= 0 else 128 - code, in_room=n_processes is not None)
         if pid != 0:
             continue
         if n_processes is not None and sum(name.isdigit() for name in os.listdir("/proc")) > n_processes + 1:
             os.write(2, f"stopped: more than {n_processes} processes at once\n".encode())
-            os._exit(125)
+            end(125, in_room=True)
         ready = select.select([leash, bell], [], [], None if n_processes is None else WATCH_S)[0]
-        if leash in ready and n_processes is not None:
-            os._exit(128 + signal.SIGKILL)
+        if leash in ready and n_processes is None:
+            # The script first: it may have left the group. The signal to the group is our own end too.
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            os.kill(0, signal.SIGKILL)
         if leash in ready:
-            end_group(child)
+            end(128 + signal.SIGKILL, in_room=True)
         if bell in ready:
             os.read(bell, 4096)
 
 
-def end_group(child: int) -> NoReturn:
-    """Kill the script, in whatever session it is by now, and the whole group, ourselves included."""
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    os.kill(0, signal.SIGKILL)
-    os._exit(128 + signal.SIGKILL)
+def end(code: int, *, in_room: bool) -> NoReturn:
+    """Exit; as PID 1 of a room kill all others first, at one stroke that no fork escapes.
+
+    The kernel would do so too, but only after it has taken PID 1's memory apart, which takes locks that a fork bomb
+    holds: it can grow for minutes meanwhile.
+    """
+    if in_room:
+        try:
+            os.kill(-1, signal.SIGKILL)
+        except ProcessLookupError:  # nobody is left
+            os._exit(code)
+    os._exit(code)
 
 
 if __name__ == "__main__":
