@@ -3,20 +3,23 @@
 A case's digest covers everything but notes and samples: what the candidate is asked, how the answer is scored, and its
 files (a text with CRLF counts as its LF form, so that a Windows checkout has the same digest). A field written out with
 its default is a field left out. Check specifications stay raw here and are built where checks are known.
+
+A case of sound shape is read whatever is wrong beside it, so that all problems are told at once. Only a file without
+any problem gives something to run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from skillassay.canonical import Json, digest_of, sha256_hex
-from skillassay.case_files import CaseFile, CaseFileProblem, read_case_file
+from skillassay.canonical import digest_of, sha256_hex
+from skillassay.case_files import CaseFile, FileReader, read_case_file, read_case_files
 from skillassay.documents import Document, load_document
 from skillassay.findings import Finding, Severity, register
-from skillassay.schema import document_findings
+from skillassay.schema import document_findings, schema_problems
 
 DUPLICATE_ID = register("suite.duplicate-id", "Two cases, checks or criteria have the same id.")
 NOTHING_TO_SCORE = register("suite.nothing-to-score", "A case has neither check nor rubric.")
@@ -51,7 +54,10 @@ class Behavior:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One quality case. ``query`` and ``files`` are all that a candidate may see of it."""
+    """One quality case. ``query`` and ``files`` are all that a candidate may see of it.
+
+    The first ``n_short_checks`` of its checks were written as ``must_match`` or ``must_not_match``.
+    """
 
     id: str
     skill: str
@@ -68,6 +74,7 @@ class Case:
     digest: str = ""
     suite: str = ""
     line: int | None = None
+    n_short_checks: int = 0
 
     @property
     def n_criteria(self) -> int:
@@ -107,65 +114,70 @@ class RoutingCase:
     line: int | None = None
 
 
-def load_suite(path: Path, *, shown_as: str) -> tuple[Suite | None, tuple[Finding, ...]]:
-    """Read a quality suite. All problems of the file come back at once; with an error there is no suite."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteReading:
+    """What a quality suite's file gave. ``draft`` has the cases of sound shape, for rules to look at and nothing else.
+
+    ``is_complete`` says that these are all cases of the file. A name that cannot be read is empty.
+    """
+
+    draft: Suite
+    is_complete: bool = False
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def suite(self) -> Suite | None:
+        """The suite to plan, run and lock: none when anything of the file is wrong."""
+        return None if self.findings else self.draft
+
+
+def load_suite(path: Path, *, shown_as: str) -> SuiteReading:
+    """Read a quality suite. All problems of the file come back at once."""
     document, findings = load_document(path, shown_as=shown_as)
     if document is None:
-        return None, findings
-    findings = document_findings(document, "suite")
-    if findings:
-        return None, findings
-    head, bodies, at = _head_and_cases(document)
+        return SuiteReading(draft=Suite(name="", version="0", path=shown_as, cases=()), findings=findings)
+    return parse_suite(document, read_file=lambda name: read_case_file(name, path.parent))
+
+
+def parse_suite(document: Document, *, read_file: FileReader) -> SuiteReading:
+    """The suite in a document. ``read_file`` gives a file of a case or raises :class:`CaseFileProblem`."""
     problems: list[Finding] = []
-    cases = []
-    lines = document.lines_below(at)
-    for index, body in enumerate(bodies):
-        case = _build_case(body, path.parent, suite=head["suite"], place=_Place(document, (*at, index), problems))
-        cases.append(replace(case, line=lines[index] if lines else None))
-    _duplicates((case.id for case in cases), "case", _Place(document, at, problems))
-    if problems:
-        return None, tuple(problems)
-    return Suite(name=head["suite"], version=head["version"], path=shown_as, cases=tuple(cases)), ()
+    head, sound = _read_shape(document, "suite", problems)
+    name = head.get("suite", "")
+    cases = tuple(_build_case(body, suite=name, place=place, read_file=read_file) for body, place in sound)
+    draft = Suite(name=name, version=head.get("version", "0"), path=document.path, cases=cases)
+    is_complete = 0 < len(cases) == len(head.get("cases", ()))
+    return SuiteReading(draft=draft, is_complete=is_complete, findings=tuple(problems))
 
 
 def load_routing(path: Path, *, shown_as: str) -> tuple[tuple[RoutingCase, ...], tuple[Finding, ...]]:
-    """Read a routing suite; no cases when it has problems."""
+    """Read a routing suite: its cases of sound shape, of which none may be run when there is a finding."""
     document, findings = load_document(path, shown_as=shown_as)
     if document is None:
         return (), findings
-    findings = document_findings(document, "routing")
-    if findings:
-        return (), findings
-    head, bodies, at = _head_and_cases(document)
-    lines = document.lines_below(at) or (None,) * len(bodies)
+    problems: list[Finding] = []
+    head, sound = _read_shape(document, "routing", problems)
     cases = tuple(
         RoutingCase(
             id=body["id"],
             query=body["query"],
             expect_skills=tuple(body["expect"]["skills"]),
             expect_scripts=_optional_tuple(body["expect"].get("scripts")),
-            suite=head["suite"],
-            line=line,
+            suite=head.get("suite", ""),
+            line=place.line,
         )
-        for body, line in zip(bodies, lines, strict=True)
+        for body, place in sound
     )
-    problems: list[Finding] = []
-    _duplicates((case.id for case in cases), "case", _Place(document, at, problems))
-    return (() if problems else cases), tuple(problems)
-
-
-def _head_and_cases(document: Document) -> tuple[dict[str, str], list[Json], tuple[str | int, ...]]:
-    if isinstance(document.value, list):
-        return {"suite": PurePosixPath(document.path).stem, "version": "0"}, document.value, ()
-    return document.value, document.value["cases"], ("cases",)
+    return cases, tuple(problems)
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where in a document we are, and where problems go."""
+    """Where in a document we are, its line, and where problems go."""
 
     document: Document
     where: tuple[str | int, ...]
+    line: int | None
     problems: list[Finding]
 
     def report(self, code: str, message: str, *more: str | int, hint: str | None = None) -> None:
@@ -176,12 +188,35 @@ class _Place:
         )
 
 
-def _build_case(body: dict[str, Any], folder: Path, *, suite: str, place: _Place) -> Case:
+def _read_shape(
+    document: Document, schema: str, problems: list[Finding]
+) -> tuple[dict[str, Any], list[tuple[dict[str, Any], _Place]]]:
+    """What of a document fits its schema: the fields of its head, and the cases, each with its place."""
+    problems += document_findings(document, schema)
+    # Findings have no places: only a document that is wrong somewhere is validated again, to learn what is sound.
+    wrong = [where for where, _ in schema_problems(document.value, schema)] if problems else []
+    head: Any = document.value
+    at: tuple[str, ...] = ("cases",)
+    if isinstance(head, list):
+        head, at = {"suite": PurePosixPath(document.path).stem, "cases": head}, ()
+    head = {key: head[key] for key in head if (key,) not in wrong} if isinstance(head, dict) else {}
+    bodies, lines = head.get("cases", []), document.lines_below(at)
+    places = [_Place(document, (*at, i), lines[i] if lines else None, problems) for i in range(len(bodies))]
+    # A case that is broken elsewhere has an id all the same.
+    ids = [body.get("id") if isinstance(body, dict) else None for body in bodies]
+    _duplicates(ids, "case", _Place(document, at, None, problems))
+    broken = {where[: len(at) + 1] for where in wrong}
+    return head, [(body, place) for body, place in zip(bodies, places, strict=True) if place.where not in broken]
+
+
+def _build_case(body: dict[str, Any], *, suite: str, place: _Place, read_file: FileReader) -> Case:
     name = body["id"]
-    checks = (*_short_checks(body, "must_match", "regex"), *_short_checks(body, "must_not_match", "not_regex"))
-    checks = (*checks, *body.get("checks", ()))
+    short = (*_short_checks(body, "must_match", "regex"), *_short_checks(body, "must_not_match", "not_regex"))
+    checks = (*short, *body.get("checks", ()))
     rubric = tuple(_criterion(item) for item in body.get("rubric", ()))
-    files = _case_files(body.get("files", ()), folder, place)
+    files, unusable = read_case_files(body.get("files", ()), read_file)
+    for index, problem in unusable:
+        place.report(BAD_FILE, problem, "files", index, hint="give a path below the suite's folder")
     behavior = Behavior(**body["behavior"]) if "behavior" in body else None
     if not checks and not rubric and behavior is None:
         message = f"case {name!r} has neither check nor rubric nor behavior"
@@ -208,6 +243,8 @@ def _build_case(body: dict[str, Any], folder: Path, *, suite: str, place: _Place
         expect_scripts=_optional_tuple(expect.get("scripts")),
         digest=_case_digest(body, checks, rubric, files),
         suite=suite,
+        line=place.line,
+        n_short_checks=len(short),
     )
 
 
@@ -227,21 +264,8 @@ def _criterion(item: str | dict[str, Any]) -> Criterion:
     return Criterion(**{key: value for key, value in item.items() if key != "note"})
 
 
-def _case_files(names: Iterable[str], folder: Path, place: _Place) -> tuple[CaseFile, ...]:
-    files: dict[str, CaseFile] = {}
-    hint = "give a path below the suite's folder"
-    for index, name in enumerate(names):
-        try:
-            file = read_case_file(name, folder)
-            if file.path in files:
-                raise CaseFileProblem("is named twice")
-            files[file.path] = file
-        except CaseFileProblem as problem:
-            place.report(BAD_FILE, f"file {name!r} {problem}", "files", index, hint=hint)
-    return tuple(files.values())
-
-
 _DIGESTED = ("id", "skill", "query", "behavior", "reference", "slice")
+_CRITERION = ("id", "text", "critical", "explains", "may_abstain", "absence")
 
 
 def _case_digest(
@@ -252,23 +276,15 @@ def _case_digest(
     normal |= {key: body[key] for key in ("critical", "expect") if body.get(key)}
     normal["files"] = [{"path": file.path, "sha256": file.sha256} for file in files]
     normal["checks"] = [{k: v for k, v in check.items() if k not in {"samples", "note"}} for check in checks]
-    normal["rubric"] = [
-        {
-            "id": item.id,
-            "text": item.text,
-            "critical": item.critical,
-            "explains": item.explains,
-            "may_abstain": item.may_abstain,
-            "absence": item.absence,
-        }
-        for item in rubric
-    ]
+    normal["rubric"] = [{key: getattr(item, key) for key in _CRITERION} for item in rubric]
     return digest_of(normal)
 
 
-def _duplicates(ids: Iterable[str], what: str, place: _Place) -> None:
+def _duplicates(ids: Iterable[Any], what: str, place: _Place) -> None:
     seen: set[str] = set()
     for index, name in enumerate(ids):
+        if not isinstance(name, str):
+            continue
         if name in seen:
             place.report(DUPLICATE_ID, f"duplicate id {name!r} of a {what}", *_index(place, index), hint="rename one")
         seen.add(name)

@@ -7,6 +7,7 @@ that a Windows checkout has the same digest; a lone CR is content.
 from __future__ import annotations
 
 import stat
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -27,6 +28,10 @@ class CaseFile:
 
 class CaseFileProblem(ValueError):
     """A file of a case that cannot be used. The message goes on from the file's name."""
+
+
+FileReader = Callable[[str], CaseFile]
+"""Gives the file of a suite by its name, or raises :class:`CaseFileProblem`."""
 
 
 def read_case_file(name: str, folder: Path) -> CaseFile:
@@ -51,6 +56,23 @@ def read_case_file(name: str, folder: Path) -> CaseFile:
     text = _text_or_none(data)
     hashed = data if text is None else data.replace(b"\r\n", b"\n")
     return CaseFile(path=str(pure), sha256=sha256_hex(hashed), source=source, text=text)
+
+
+def read_case_files(
+    names: Iterable[str], read_file: FileReader
+) -> tuple[tuple[CaseFile, ...], tuple[tuple[int, str], ...]]:
+    """The files of one case, and for each that cannot be used its index and what is wrong with it."""
+    files: dict[str, CaseFile] = {}
+    unusable = []
+    for index, name in enumerate(names):
+        try:
+            file = read_file(name)
+            if file.path in files:
+                raise CaseFileProblem("is named twice")
+            files[file.path] = file
+        except CaseFileProblem as problem:
+            unusable.append((index, f"file {name!r} {problem}"))
+    return tuple(files.values()), tuple(unusable)
 
 
 def _read_regular(path: Path) -> bytes:

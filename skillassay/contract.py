@@ -16,6 +16,7 @@ from typing import Any
 
 from skillassay.canonical import Json
 from skillassay.documents import Document, load_document
+from skillassay.downgrades import DOWNGRADABLE, downgrade_findings
 from skillassay.errors import UsageError
 from skillassay.findings import Finding, Severity, register
 from skillassay.schema import document_findings
@@ -156,7 +157,10 @@ class Contract:
 
 
 def load_contract(root: Path) -> tuple[Contract | None, tuple[Finding, ...]]:
-    """The contract of the project at ``root``; defaults under ``ratchet`` when there is no file."""
+    """The contract of the project at ``root``; defaults under ``ratchet`` when there is no file.
+
+    A code that may not be downgraded is an error and has no effect; the rest of the contract holds.
+    """
     path = root / CONTRACT_PATH
     if not path.is_symlink() and not path.exists():  # a link to nothing is a broken contract, not a missing one
         return Contract(lock=LockTerms(require_evidence="ratchet")), ()
@@ -166,7 +170,8 @@ def load_contract(root: Path) -> tuple[Contract | None, tuple[Finding, ...]]:
     findings = document_findings(document, "contract") or _path_findings(document)
     if findings:
         return None, findings
-    return build_contract(document.value), ()
+    contract = build_contract(document.value)
+    return contract, downgrade_findings(document, document.value.get("check", {}).get("downgrade", ()))
 
 
 def _path_findings(document: Document) -> tuple[Finding, ...]:
@@ -223,7 +228,7 @@ def build_contract(value: Mapping[str, Any]) -> Contract:
         eager_scope=value.get("eager", {}).get("scope", default.eager_scope),
         gate=GateTerms(**gate),
         lock=LockTerms(**lock),
-        downgrade=frozenset(value.get("check", {}).get("downgrade", ())),
+        downgrade=DOWNGRADABLE.intersection(value.get("check", {}).get("downgrade", ())),
         owner=value.get("owner"),
     )
 

@@ -12,7 +12,8 @@ content; other files count byte for byte. Left out: ``ignore.DEFAULT_IGNORE`` an
 do not count. A link to a regular file inside the skill counts as that file, under the link's path.
 
 Refused, each by a finding and without digest: links that leave, dangle, loop or lead to a folder; what is neither file
-nor folder; names with control characters or backslashes, or not UTF-8; names that are one after NFC or case folding.
+nor folder; names with control characters or backslashes, or not UTF-8; names that are one after NFC or case folding;
+files of more than 512 MiB (SKILL.md: 4 MiB); shell scripts with CRLF, which Linux cannot run and folding would hide.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from skillassay.content import TooLarge, read_content
 from skillassay.findings import Finding, Severity, register, sort_findings
 from skillassay.ignore import build_ignore
 from skillassay.links import LinkFault, resolve_link
@@ -44,8 +46,9 @@ NAME_BACKSLASH = register("digest.name-backslash", "A file name holds a backslas
 NAME_NOT_UTF8 = register("digest.name-not-utf8", "A file name is not UTF-8.")
 NAME_COLLISION = register("digest.name-collision", "Two names are one name on some file systems.")
 NAME_DECOMPOSED = register("digest.name-decomposed", "A file name is stored decomposed (NFD); it is hashed in NFC.")
+TOO_LARGE = register("digest.file-too-large", "A file of the skill is larger than 512 MiB, or SKILL.md than 4 MiB.")
 SCRIPT_CRLF = register("digest.script-crlf", "A script has CRLF line ends, with which it does not start on Unix.")
-_WARNINGS = frozenset((SKILL_FILE_NAME, NAME_DECOMPOSED, SCRIPT_CRLF))  # all other codes are errors
+_WARNINGS = frozenset((SKILL_FILE_NAME, NAME_DECOMPOSED))  # the others are errors; SCRIPT_CRLF is either
 
 _LINKS = {
     LinkFault.LEAVES: LINK_LEAVES,
@@ -56,9 +59,10 @@ _LINKS = {
 }
 
 SKILL_FILE = "SKILL.md"
-_SCRIPTS = (".sh", ".bash", ".py")
-_CHUNK = 1 << 16
-_FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+MAX_FILE_BYTES = 512 << 20
+MAX_SKILL_FILE_BYTES = 4 << 20
+_SHELL_ENDINGS = (".sh", ".bash")
+_SHELLS = frozenset((b"sh", b"bash", b"dash", b"ash", b"ksh", b"mksh", b"zsh", b"fish", b"csh", b"tcsh"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,18 +121,9 @@ class _Walk:
     """One pass over a folder. Plain strings and one open per file: a thousand skills are read in a moment."""
 
     __slots__ = (
-        "_decomposed",
-        "_entries",
-        "_folded",
-        "_ignore",
-        "_left_out",
-        "_pending",
-        "_prefix",
-        "_root",
-        "_skill_file",
-        "findings",
-        "skill_data",
-    )
+        "_decomposed", "_entries", "_folded", "_ignore", "_left_out", "_pending", "_prefix", "_root", "_skill_file",
+        "findings", "skill_data",
+    )  # fmt: skip
 
     def __init__(self, root: str, path: str, ignore: tuple[str, ...]) -> None:
         self._root = root
@@ -166,8 +161,8 @@ class _Walk:
             folded=tuple(sorted(set(self._folded))),
         )
 
-    def _add(self, code: str, rel: str, message: str, hint: str | None = None) -> None:
-        severity = Severity.WARNING if code in _WARNINGS else Severity.ERROR
+    def _add(self, code: str, rel: str, message: str, hint: str | None = None, *, warns: bool = False) -> None:
+        severity = Severity.WARNING if warns or code in _WARNINGS else Severity.ERROR
         path = f"{self._prefix}{rel}".rstrip("/") or "."
         self.findings.append(Finding(code=code, severity=severity, path=path, message=message, hint=hint))
 
@@ -259,42 +254,38 @@ class _Walk:
         self._add(_LINKS[fault], path, where, hint)
 
     def _file(self, source: str, path: str) -> None:
+        max_bytes = MAX_SKILL_FILE_BYTES if path == self._skill_file else MAX_FILE_BYTES
         try:
-            data = _read(source)
+            content = read_content(source, max_bytes=max_bytes)
         except OSError as error:
             self._add(UNREADABLE, path, f"the file cannot be read: {error.strerror}")
             return
+        except TooLarge:
+            self._add(TOO_LARGE, path, f"the file is larger than {max_bytes >> 20} MiB", "keep it out of the skill")
+            return
         if path == self._skill_file:
-            self.skill_data = data
-        crlf = b"\r" in data and b"\r\n" in data and _is_text(data)
-        if crlf:
-            data = data.replace(b"\r\n", b"\n")
-            if path.endswith(_SCRIPTS) or ("." not in path.rpartition("/")[2] and data.startswith(b"#!")):
-                self._add(SCRIPT_CRLF, path, "a script with CRLF line ends does not start on Unix", "save it with LF")
+            self.skill_data = content.data
+        if content.crlf:
             self._folded.append(path)
-        sha256 = hashlib.sha256(data).hexdigest()
-        self._entries.append(FileEntry(path=path, sha256=sha256, size=len(data), source=source, crlf=crlf))
+            self._check_script(path, content.head)
+        entry = FileEntry(path=path, sha256=content.sha256, size=content.size, source=source, crlf=content.crlf)
+        self._entries.append(entry)
+
+    def _check_script(self, path: str, head: bytes) -> None:
+        """A finding for a script with CRLF: an error for a shell's, which does not run however it is started."""
+        if path.endswith(_SHELL_ENDINGS) or _names_shell(head):
+            hint = "save it with LF; `*.sh text eol=lf` in .gitattributes keeps it so"
+            self._add(SCRIPT_CRLF, path, "a shell script with CRLF line ends does not run on Unix", hint)
+        elif path.endswith(".py") or ("." not in path.rpartition("/")[2] and head.startswith(b"#!")):
+            message = "a script with CRLF line ends does not start on Unix"
+            self._add(SCRIPT_CRLF, path, message, "save it with LF", warns=True)
 
 
-def _read(source: str) -> bytes:
-    handle = os.open(source, _FLAGS)
-    try:
-        data = os.read(handle, _CHUNK)
-        if len(data) < _CHUNK and not (more := os.read(handle, _CHUNK)):
-            return data
-        parts = [data, more] if len(data) < _CHUNK else [data]
-        while more := os.read(handle, 1 << 20):
-            parts.append(more)
-        return b"".join(parts)
-    finally:
-        os.close(handle)
-
-
-def _is_text(data: bytes) -> bool:
-    if b"\0" in data:
+def _names_shell(head: bytes) -> bool:
+    """Whether the first line is a ``#!`` that starts a shell, itself or through env."""
+    if not head.startswith(b"#!"):
         return False
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+    words = [word.rpartition(b"/")[2] for word in head[2:].partition(b"\n")[0].split()]
+    if words[:1] == [b"env"]:
+        words = [word for word in words[1:] if not word.startswith(b"-") and b"=" not in word]
+    return bool(words) and words[0] in _SHELLS

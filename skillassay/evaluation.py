@@ -8,16 +8,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import skillassay
 from skillassay.assessment import Assessment, RunFacts, assess, facts_from_json
 from skillassay.errors import EnvironmentFault, InputError, Reason, TrialError
 from skillassay.models.base import Model, ModelIdentity, ModelReply, ModelRequest
 from skillassay.models.opening import open_model, parse_model
 from skillassay.plan import ALL_MODES, Mode
-from skillassay.preparation import EvalRequest, Prepared, build_header, moved_skills
+from skillassay.preparation import EvalRequest, Prepared, build_header, moved_paths
 from skillassay.proof import evidence_bodies
 from skillassay.report.base import RunView
 from skillassay.results import build_result
 from skillassay.runner import Listener, execute
+from skillassay.snapshot import Snapshot, take_snapshot
 from skillassay.store import (
     RunWriter,
     new_run_id,
@@ -30,10 +32,13 @@ from skillassay.store import (
 from skillassay.subjects.loop import LoopSubject
 from skillassay.trial import TrialParts
 
+SIDES = ("candidate", "judge")
+
 
 def evaluate(prepared: Prepared, listener: Listener, *, resume: str | None = None) -> RunView:
     """Run (or go on with) an evaluation to its result. Raises :class:`StoreError` when the record cannot be written."""
     with ExitStack() as stack:
+        frozen = stack.enter_context(take_snapshot(prepared.project.usable, prepared.cases))
         candidate = stack.enter_context(open_model(prepared.models.candidate, rules=prepared.rules))
         judge = candidate
         if prepared.models.judge != prepared.models.candidate:
@@ -43,7 +48,7 @@ def evaluate(prepared: Prepared, listener: Listener, *, resume: str | None = Non
         with _closing(writer):
             writer.event("run_started" if resume is None else "run_resumed")
             done = frozenset(record.trial_id for record in read_records(writer.folder))
-            parts = _parts(prepared, candidate, judge)
+            parts = _parts(prepared, frozen, candidate, judge)
             jobs = prepared.request.jobs
             interrupted = execute(prepared.plan, parts, writer, jobs=jobs, listener=listener, done=done)
             return _finish(prepared, writer, interrupted=interrupted)
@@ -94,12 +99,12 @@ def _open_writer(prepared: Prepared, models: dict[str, Any], resume: str | None)
         header = build_header(prepared, run_id=new_run_id(), created_at=now_utc(), models=models)
         return RunWriter.create(prepared.project.root, header)
     folder = run_folder(prepared.project.root, resume)
-    _refuse_other_run(prepared, read_header(folder), folder.name)
+    _refuse_other_run(prepared, models, read_header(folder), folder.name)
     return RunWriter.reopen(folder)
 
 
-def _refuse_other_run(prepared: Prepared, header: Mapping[str, Any], name: str) -> None:
-    """A run goes on only as the same experiment: same trials (skill bytes, cases, modes), candidate, judge and gate."""
+def _refuse_other_run(prepared: Prepared, models: Mapping[str, Any], header: Mapping[str, Any], name: str) -> None:
+    """A run goes on only as the same experiment: same trials (skill bytes, cases, modes), models, gate and program."""
     facts = facts_from_json(header["facts"])
     old = {trial.trial_id for trial in facts.plan.trials}
     new = {trial.trial_id for trial in prepared.plan.trials}
@@ -113,9 +118,17 @@ def _refuse_other_run(prepared: Prepared, header: Mapping[str, Any], name: str) 
         differs.append("candidate, judge, gate or scorer")
     if header["fixture_digest"] != (prepared.rules.digest if prepared.rules else None):
         differs.append("the fixtures")
+    differs += [_endpoint_words(side, header, models) for side in SIDES if header["models"][side] != models[side]]
+    if header["skillassay"] != skillassay.__version__:
+        differs.append(f"skillassay ({header['skillassay']}, now {skillassay.__version__})")
     if differs:
         hint = "resume with the same options and files, or start a new run"
         raise InputError(f"run {name} cannot be resumed: {', '.join(differs)} differ", hint=hint)
+
+
+def _endpoint_words(side: str, header: Mapping[str, Any], models: Mapping[str, Any]) -> str:
+    old, new = (f"{model['label']} on {model['endpoint']}" for model in (header["models"][side], models[side]))
+    return f"the {side} ({old}, now {new})"
 
 
 @contextmanager
@@ -126,12 +139,12 @@ def _closing(writer: RunWriter) -> Iterator[None]:
         writer.close()
 
 
-def _parts(prepared: Prepared, candidate: Model, judge: Model) -> TrialParts:
+def _parts(prepared: Prepared, frozen: Snapshot, candidate: Model, judge: Model) -> TrialParts:
     subject = LoopSubject(
         model=candidate,
         terms=prepared.contract.candidate,
-        catalog=prepared.catalog,
-        prompt_skills=prepared.prompt_skills,
+        catalog=frozen.catalog,
+        prompt_skills=frozen.prompt_skills,
         eager_scope=prepared.contract.eager_scope,
         isolation=prepared.isolation,
         policy=prepared.policy,
@@ -141,7 +154,7 @@ def _parts(prepared: Prepared, candidate: Model, judge: Model) -> TrialParts:
         subject=subject,
         judge=judge,
         judge_terms=prepared.contract.judge,
-        cases={(case.suite, case.id): case for case in prepared.project.cases},
+        cases={(case.suite, case.id): case for case in frozen.cases},
         checks=prepared.project.checks,
     )
 
@@ -149,7 +162,7 @@ def _parts(prepared: Prepared, candidate: Model, judge: Model) -> TrialParts:
 def _finish(prepared: Prepared, writer: RunWriter, *, interrupted: bool) -> RunView:
     folder, header = writer.folder, read_header(writer.folder)
     records = tuple(read_records(folder))
-    assessment = assess(prepared.facts, records, moved=moved_skills(prepared), interrupted=interrupted)
+    assessment = assess(prepared.facts, records, moved=moved_paths(prepared), interrupted=interrupted)
     occurred_at = now_utc()
     bodies, why_not = evidence_bodies(prepared, assessment, header=header, occurred_at=occurred_at)
     writer.event("run_finished", decision=assessment.decision.status.value)

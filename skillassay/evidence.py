@@ -1,8 +1,10 @@
 """Evidence: what a run proves for a skill's bytes, as a committed file. Owns its fields, its path and its validity.
 
 Format ``evidence: 1``, written by ``lock`` from a finished run into ``evals/evidence/<skill path>.json``. It binds the
-skill's bytes, the digests of its own cases, and the contract's candidate, judge, gate rules and scorer version. A
-change in another skill of the catalog is a warning only. Evidence is not signed: it convinces who trusts the commit.
+skill's bytes, the digests of its own cases, and the contract's candidate, judge, gate rules and scorer version; of the
+gate's ``quality_min`` a higher one is accepted. A change in another skill of the catalog is a warning only, and so is
+one in the authored answers (``fixtures``, at grade fixture). ``attempts`` counts the earlier decided runs on the same
+bytes, cases and terms. Evidence is not signed: it convinces who trusts the commit.
 """
 
 from __future__ import annotations
@@ -12,13 +14,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skillassay.canonical import JsonProblem, parse_json, pretty_text
+from skillassay.canonical import Json, JsonProblem, digest_of, parse_json, pretty_text
+from skillassay.regular import NotRegular, read_regular
+from skillassay.terms import differing_terms
 
 EVIDENCE_VERSION = 1
 EVIDENCE_FOLDER = "evals/evidence"
 
 GRADES = ("fixture", "declared", "model")
 """What a run may have passed: the fixture gate; all of the model gate but certification; the model gate."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempts:
+    """How many decided runs on the same bytes, cases and terms came before the one that is the evidence."""
+
+    passed: int = 0
+    failed: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +43,10 @@ class Evidence:
     grade: str
     cases: Mapping[str, str]
     binding: str
+    terms: Json
     catalog: Mapping[str, str]
+    fixtures: str | None
+    attempts: Attempts | None
     run_id: str
     voided: str | None
     body: Mapping[str, Any]
@@ -81,7 +96,10 @@ def evidence_from_body(body: Any) -> Evidence:
         grade=grade,
         cases=cases,
         binding=_text(body, "binding", "digest"),
+        terms=body["binding"].get("terms"),
         catalog=_texts(body, "catalog"),
+        fixtures=_text(body, "fixtures", "digest") if "fixtures" in body else None,
+        attempts=_attempts(body["attempts"]) if "attempts" in body else None,
         run_id=_text(body, "run", "id"),
         voided=voided,
         body=body,
@@ -102,6 +120,13 @@ def _texts(body: Mapping[str, Any], part: str) -> dict[str, str]:
     return dict(value)
 
 
+def _attempts(value: Any) -> Attempts:
+    passed, failed = (value.get("passed"), value.get("failed")) if isinstance(value, dict) else (None, None)
+    if type(passed) is not int or type(failed) is not int or min(passed, failed) < 0:
+        raise EvidenceProblem("says attempts, which is no count of earlier runs that passed and failed")
+    return Attempts(passed=passed, failed=failed)
+
+
 def accepts(requires: str, grade: str) -> bool:
     """Whether a lock that requires one grade accepts another: a stronger one always does."""
     return GRADES.index(grade) >= GRADES.index(requires)
@@ -109,11 +134,13 @@ def accepts(requires: str, grade: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """What evidence must be bound to, from the tree as it is now."""
+    """What evidence must be bound to, from the tree as it is now. ``version`` is None where the skill has none."""
 
+    skill_path: str
+    version: str | None
     skill_digest: str
     cases: Mapping[str, str]
-    binding: str
+    terms: Json
     requires: str
 
 
@@ -125,15 +152,22 @@ def mismatches(evidence: Evidence, expected: Expected) -> tuple[tuple[str, str],
     found: list[tuple[str, str]] = []
     if evidence.voided is not None:
         found.append(("voided", evidence.voided))
-    if evidence.skill_digest != expected.skill_digest:
-        found.append(("other-bytes", f"it is about {evidence.skill_digest[:12]}, not {expected.skill_digest[:12]}"))
+    subject = (evidence.skill_path, evidence.version, evidence.skill_digest)
+    wanted = (expected.skill_path, expected.version, expected.skill_digest)
+    about = [(str(a)[-60:], str(b)[-60:]) for a, b in zip(subject[:2], wanted[:2], strict=True) if a != b]
+    about += [(subject[2][:12], wanted[2][:12])] if subject[2] != wanted[2] else []
+    if about:
+        found.append(("other-bytes", "; ".join(f"it is about {is_}, not {should}" for is_, should in about)))
     if dict(evidence.cases) != dict(expected.cases):
         names = sorted(
             name for name in {*evidence.cases, *expected.cases} if evidence.cases.get(name) != expected.cases.get(name)
         )
         found.append(("other-cases", f"cases that differ: {', '.join(names)}"))
-    if evidence.binding != expected.binding:
-        found.append(("other-contract", "candidate, judge, gate rules or scorer version differ"))
+    differs = differing_terms(evidence.terms, expected.terms)
+    if differs:
+        found.append(("other-contract", f"its terms differ: {'; '.join(differs)}"))
+    elif digest_of(evidence.terms) != evidence.binding:
+        found.append(("other-contract", "binding.digest is not the digest of its terms"))
     if not accepts(expected.requires, evidence.grade):
         found.append(("too-weak", f"it passed as {evidence.grade}, the lock requires {expected.requires}"))
     return tuple(found)
@@ -143,11 +177,13 @@ def read_evidence(root: Path, skill_path: str) -> tuple[bytes | None, Evidence |
     """The committed evidence of a skill: its bytes, its content, and what is wrong with it (None when nothing is)."""
     path = root / evidence_path(skill_path)
     try:
-        data = path.read_bytes()
+        data = read_regular(path)
     except FileNotFoundError:
         return None, None, None
     except OSError as error:
         return None, None, f"cannot be read: {error.strerror}"
+    except NotRegular as problem:
+        return None, None, f"cannot be read: {problem}"
     # A Windows checkout may hold CRLF; JSON does not care, and the hash is taken over the LF form.
     data = data.replace(b"\r\n", b"\n")
     try:

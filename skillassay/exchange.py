@@ -3,7 +3,8 @@
 Read is the ``evals.json`` of the Agent Skills guide and of skill-creator: ``{"skill_name", "evals": [{"id", "prompt",
 "expected_output", "files", "assertions" | "expectations"}]}``. Assertions become rubric criteria, word for word;
 ``expected_output`` becomes the judge's ``reference`` and is never shown to the candidate. Nothing is dropped silently:
-whatever has no place here is listed with its case.
+whatever has no place here is listed with its case. A case that lacks a file is not carried at all: it would be another
+question, and its id would be taken when the file is there.
 """
 
 from __future__ import annotations
@@ -81,9 +82,12 @@ class _Mapping:
             self.lost.append(f"{where}: not carried, it has neither assertions nor expectations")
             return
         case: dict[str, Json] = {"id": case_id, "skill": self.skill, "query": item["prompt"]}
-        files = [target for name in _list(item, "files") if (target := self._file(name, where)) is not None]
-        if files:
-            case["files"] = files
+        copies, missing = self._files(item)
+        if missing:
+            self.lost += [f"{where}: not carried, {why}" for why in missing]
+            return
+        if copies:
+            case["files"] = list(copies)
         case["rubric"] = rubric
         if isinstance(item.get("expected_output"), str) and item["expected_output"].strip():
             case["reference"] = item["expected_output"]
@@ -92,6 +96,7 @@ class _Mapping:
             case["note"] = note
         self.lost += [f"{where}: field {key!r}" for key in sorted(set(item) - KNOWN_KEYS)]
         self.cases.append(case)
+        self.files += [copy for copy in copies.values() if copy not in self.files]
 
     def _rubric(self, item: Mapping[str, Any], where: str) -> list[str]:
         texts: list[str] = []
@@ -107,19 +112,33 @@ class _Mapping:
                 texts.append(text)
         return texts
 
-    def _file(self, name: Json, where: str) -> str | None:
-        """A file is named against the skill's folder or against ``evals/``; both are in use."""
-        if not isinstance(name, str) or PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
-            self.lost.append(f"{where}: file {name!r}, which leaves the skill")
-            return None
-        for base in (self.source.parent.parent, self.source.parent):
-            found = base / name
-            if found.is_file() and found.resolve().is_relative_to(base.resolve()):
-                target = f"files/{_slug(self.skill)}/{PurePosixPath(name).as_posix()}"
-                self.files.append(FileCopy(source=found, target=target))
-                return target
-        self.lost.append(f"{where}: file {name!r}, which does not exist")
-        return None
+    def _files(self, item: Mapping[str, Any]) -> tuple[dict[str, FileCopy], list[str]]:
+        """The files of an eval by their target, and why each of the others cannot be had.
+
+        A file is named against the skill's folder or against ``evals/``; both are in use.
+        """
+        copies: dict[str, FileCopy] = {}
+        missing = []
+        for name in _list(item, "files"):
+            if not isinstance(name, str) or PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
+                missing.append(f"its file {name!r} leaves the skill")
+                continue
+            bases = (self.source.parent.parent, self.source.parent)
+            found = next((base / name for base in bases if _lies_in(base, name)), None)
+            if found is None:
+                missing.append(f"its file {name!r} does not exist: add it and import again")
+                continue
+            target = f"files/{_slug(self.skill)}/{PurePosixPath(name).as_posix()}"
+            copies[target] = FileCopy(source=found, target=target)
+        return copies, missing
+
+
+def _lies_in(base: Path, name: str) -> bool:
+    try:
+        found = base / name
+        return found.is_file() and found.resolve().is_relative_to(base.resolve())
+    except (OSError, ValueError):  # a name too long, or with a NUL
+        return False
 
 
 def _list(item: Mapping[str, Any], key: str) -> list[Any]:

@@ -52,11 +52,16 @@ class Decision:
 
     @property
     def status(self) -> Status:
-        """Failed if a line failed, else undecided if a line is, else passed."""
-        statuses = {line.status for line in self.lines}
-        if Status.FAILED in statuses:
-            return Status.FAILED
-        return Status.UNDECIDED if Status.UNDECIDED in statuses else Status.PASSED
+        """Failed if a line failed on what was scored, else undecided if a line is, else passed.
+
+        A lack of certification (``live_only``) fails a run that is decided otherwise; it cannot make a failure out of a
+        run in which nothing could be scored.
+        """
+        measured = {line.status for line in self.lines if not line.live_only}
+        for status in (Status.FAILED, Status.UNDECIDED):
+            if status in measured:
+                return status
+        return Status.FAILED if Status.FAILED in {line.status for line in self.lines} else Status.PASSED
 
     @property
     def declared(self) -> bool:
@@ -146,7 +151,8 @@ def _beats_none(scores: Scores, given: GateInput) -> GateLine:
     limit = "progressive > none for every skill"
     if not {Mode.PROGRESSIVE, Mode.NONE} <= set(given.plan.modes):
         name = "beats_none"
-        return GateLine(name=name, status=Status.NOT_APPLICABLE, number="not both modes planned", limit=limit)
+        # Not "not applicable": the question stands, and this run has not asked it.
+        return GateLine(name=name, status=Status.UNDECIDED, number="not both modes planned", limit=limit)
     below, open_ = [], []
     for lift in scores.lifts:
         exact = exact_lift(scores.rows, lift.skill_path)

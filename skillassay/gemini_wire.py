@@ -8,7 +8,7 @@ A reply is classified by its finish reason, never by its emptiness:
     STOP, or content without a finish reason            an answer; without text it is the answer ""
     no candidate and no block reason                    provider_error, kind ``empty``
     any other finish reason                             provider_error, kind ``finish``
-    a reply of another shape                            provider_error, kind ``non_json``
+    a reply of another shape, or not UTF-8              provider_error, kind ``non_json``
 
 A model's content is kept as the JSON it came as, with unknown fields and thought signatures, and goes back as it is.
 """
@@ -40,6 +40,8 @@ THOUGHT_PREFIX = "THOUGHT:"
 NOTE_UNFLAGGED_THOUGHT = "text begins with THOUGHT: and is not flagged as a thought; kept as text"
 
 MAX_MESSAGE_CHARS = 500
+MAX_TOKENS = 10**9
+"""A count beyond it is no count: no model reads or writes so much in one call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,12 +96,16 @@ def ordered_schema(schema: Json) -> Json:
     return result
 
 
-def read_reply(body: str, *, stage: Stage, estimated: bool = False) -> WireReply:
-    """Read the body of an HTTP 200. Raises :class:`TrialError` as the table above says."""
+def read_reply(body: bytes, *, stage: Stage, estimated: bool = False) -> WireReply:
+    """Read the body of an HTTP 200, whatever charset a header names. Raises :class:`TrialError` as said above."""
     try:
-        document = parse_json(body)
+        text = body.decode()
+        document = parse_json(text)
+    except UnicodeDecodeError as error:
+        message = f"HTTP 200 with a body that is not UTF-8 at byte {error.start}: {body[:80]!r}"
+        raise _provider("non_json", message, stage) from None
     except JsonProblem as problem:
-        raise _provider("non_json", f"HTTP 200 with a body that is {problem}: {body[:80]!r}", stage) from None
+        raise _provider("non_json", f"HTTP 200 with a body that is {problem}: {text[:80]!r}", stage) from None
     try:
         return _read(document, stage, estimated)
     except _ShapeProblem as problem:
@@ -185,7 +191,7 @@ def _call(call: Json, stage: Stage) -> ToolCall:
 def _usage(told: dict[str, Any], estimated: bool) -> Usage:  # noqa: FBT001 - internal, one caller
     def count(name: str) -> int | None:
         value = told.get(name)
-        return value if isinstance(value, int) and not isinstance(value, bool) else None
+        return value if type(value) is int and 0 <= value <= MAX_TOKENS else None
 
     return Usage(
         input_tokens=count("promptTokenCount"),
@@ -194,6 +200,7 @@ def _usage(told: dict[str, Any], estimated: bool) -> Usage:  # noqa: FBT001 - in
         cached_tokens=count("cachedContentTokenCount"),
         total_tokens=count("totalTokenCount"),
         estimated=estimated,
+        n_calls=1,
     )
 
 

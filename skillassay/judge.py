@@ -155,20 +155,37 @@ def ungrounded(verdicts: Sequence[CriterionVerdict], answer: str) -> tuple[str, 
 # Folding has made three points of "…"; people also set them in brackets.
 _ELLIPSIS = re.compile(r"\[\.\.\.\]|\(\.\.\.\)|\.\.\.")
 # A figure goes on to the left over its sign or over a point or comma behind a digit, and to the right likewise.
-_FIGURE_BEFORE = re.compile(r"[0-9][.,]$|(?:^|[\s(\[\"'])[-+]$")
-_FIGURE_AFTER = re.compile(r"[.,][0-9]")
+# A hyphen behind a word or a closing bracket is no sign; set off by a space it is one behind a colon and the like.
+_FIGURE_BEFORE = re.compile(r"\d[.,]$|(?:^|[^\w)\]}%])[-+]$|[:=(\[<>|;] ?- $")
+_FIGURE_AFTER = re.compile(r"[.,]\d")
+# Folding has made every space one and every apostrophe "'": both part groups of three digits, "1 140" and "1'140".
+_GROUP_BEFORE = re.compile(r"(?<![\w.,])[1-9]\d{0,2}[ ']$|(?<!\d)\d{3}[ ']$")
+_GROUP = re.compile(r"\d{3}(?!\d)")
+_HEAD = re.compile(r"(?<![\w.,])[1-9]\d{0,2}$|\d[ ']\d{3}$")
+_GROUP_AFTER = re.compile(r"[ ']\d{3}(?!\d)")
+_MIN_LETTERS = 3
 
 
 def _stands_in(evidence: str, folded_answer: str) -> bool:
-    """Whether every part of the quotation (parted by an ellipsis) stands in the answer, in order, on whole words."""
-    parts = [part.strip(" \"'") for part in _ELLIPSIS.split(fold_text(evidence))]
+    """Whether every part of the quotation (parted by an ellipsis) stands in the answer, in order, on whole words.
+
+    One part holds a digit or three letters: less stands by chance in any answer. The whole answer may be shorter.
+    """
+    quotation = fold_text(evidence)
+    parts = [part.strip(" \"'") for part in _ELLIPSIS.split(quotation)]
     parts = [part for part in parts if any(char.isalnum() for char in part)]
+    if quotation != folded_answer and not any(map(_says_something, parts)):
+        return False
     position = 0
     for part in parts:
         position = _find_on_words(folded_answer, part, position)
         if position < 0:
             return False
     return bool(parts)
+
+
+def _says_something(part: str) -> bool:
+    return any(char.isdecimal() for char in part) or sum(char.isalnum() for char in part) >= _MIN_LETTERS
 
 
 def _find_on_words(text: str, part: str, start: int) -> int:
@@ -185,10 +202,17 @@ def _cut_left(text: str, at: int) -> bool:
     """Whether a word or number that goes on before ``at`` is cut there: "1 jour" is no quotation of "2,1 jour"."""
     if at > 0 and text[at - 1].isalnum() and text[at].isalnum():
         return True
-    return text[at].isdecimal() and _FIGURE_BEFORE.search(text[max(0, at - 2) : at]) is not None
+    if not text[at].isdecimal():
+        return False
+    before = text[max(0, at - 5) : at]
+    grouped = _GROUP.match(text, at) is not None and _GROUP_BEFORE.search(before) is not None
+    return grouped or _FIGURE_BEFORE.search(before) is not None
 
 
 def _cut_right(text: str, end: int) -> bool:
     if end < len(text) and text[end].isalnum() and text[end - 1].isalnum():
         return True
-    return text[end - 1].isdecimal() and _FIGURE_AFTER.match(text, end) is not None
+    if not text[end - 1].isdecimal():
+        return False
+    grouped = _GROUP_AFTER.match(text, end) is not None and _HEAD.search(text[max(0, end - 5) : end]) is not None
+    return grouped or _FIGURE_AFTER.match(text, end) is not None

@@ -5,13 +5,16 @@ Each verdict has its own finding code and says skill, versions, files and the ne
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from skillassay import versions
+from skillassay.canonical import sha256_hex
+from skillassay.digest import build_manifest
 from skillassay.evidence import Evidence, Expected, evidence_path, mismatches
 from skillassay.findings import Finding, Severity, register
-from skillassay.lockfile import LOCK_PATH, Lock, LockedSuite, LockEntry
+from skillassay.lockfile import LOCK_PATH, Lock, LockedSuite, LockEntry, lock_finding
+from skillassay.suite_drift import suite_findings
 
 MISSING = register("lock.missing", "There is no skills.lock.json.")
 EDITED = register("lock.edited-without-version", "A skill's files changed and its version did not.")
@@ -20,6 +23,12 @@ WENT_BACK = register("lock.version-went-back", "A skill's version is lower than 
 NO_VERSION = register("lock.version-unusable", "A skill without a semver version cannot be locked.")
 ADDED = register("lock.added", "A skill is in the tree and not in the lock.")
 REMOVED = register("lock.removed", "A skill is in the lock and not in the tree.")
+MOVED_EDITED = register("lock.moved-edited", "A skill moved to another folder and changed without a new version.")
+HAND_EDITED = register("lock.hand-edited", "Parts of an entry do not belong together: the lock was edited by hand.")
+UNVERIFIABLE = register("lock.unverifiable", "A skill in the tree cannot be read, so nothing says what its bytes are.")
+BLOCKED = register(
+    "lock.blocked", "The contract holds gate.manual_block, so nothing may be locked or counts as proven."
+)
 CHANGED_VERSION_ONLY = register("lock.version-disagrees", "The lock names another version for the very same bytes.")
 NO_EVIDENCE = register("lock.no-evidence", "A skill is locked without evidence.")
 EVIDENCE_FILE = register("lock.evidence-file", "An evidence file is missing, unreadable or not the locked one.")
@@ -32,8 +41,7 @@ EVIDENCE = {
 }
 CATALOG = register("lock.catalog-changed", "Another skill of the catalog changed since the evidence was made.")
 IGNORE = register("lock.ignore-changed", "The lock was written with another lock.ignore or lock.requires.")
-SUITE_EDITED = register("lock.suite-edited", "A case changed or vanished under an unchanged suite version.")
-RELOCKED = register("lock.relocked", "Against the base revision, a skill's bytes changed under the same version.")
+FIXTURES = register("lock.fixtures-changed", "The authored answers changed since fixture evidence was made.")
 RATCHET = register("lock.never-evaluated", "Under ratchet: skills that were never evaluated (a counted warning).")
 
 EVAL_THEN_LOCK = "run `skillassay eval`, then `skillassay lock`"
@@ -72,13 +80,14 @@ class Terms:
 def verify(states: Sequence[SkillState], suites: Mapping[str, LockedSuite], lock: Lock, terms: Terms) -> list[Finding]:
     """Everything in which tree and lock differ, and every lack of proof. Empty when all is as locked."""
     found: list[Finding] = []
+    present = {state.path for state in states}
     for state in states:
         entry = lock.skills.get(state.path)
-        drift = drift_of(state, entry)
+        drift = drift_of(state, entry) + moved_findings(state, moved_from(state, lock, present))
         found += drift
-        if entry is not None and not drift:
-            found += _evidence_findings(state, entry, terms)
-    present = {state.path for state in states}
+        if entry is not None:
+            found += _hand_edits(state, entry)
+            found += _evidence_findings(state, entry, terms) if not drift else []
     for path, entry in lock.skills.items():
         if path not in present:
             message = f"{path} {entry.version} is locked and not in the tree"
@@ -88,6 +97,12 @@ def verify(states: Sequence[SkillState], suites: Mapping[str, LockedSuite], lock
         message = f"written with ignore {list(lock.ignore)}, requires {lock.requires}; the contract says otherwise"
         found.append(lock_finding(IGNORE, LOCK_PATH, message, hint="run `skillassay lock`"))
     return found + _never_evaluated(states, lock, terms) + _catalog_findings(states)
+
+
+def unverifiable_findings(paths: Iterable[str]) -> list[Finding]:
+    """One error for each skill that cannot be read, whatever a contract makes of the reasons."""
+    message, hint = "the skill cannot be read, so it is not verified", "mend what its own findings say"
+    return [lock_finding(UNVERIFIABLE, path, message, hint=hint) for path in paths]
 
 
 def drift_of(state: SkillState, entry: LockEntry | None) -> list[Finding]:
@@ -115,6 +130,57 @@ def drift_of(state: SkillState, entry: LockEntry | None) -> list[Finding]:
         return [lock_finding(WENT_BACK, where, message, hint=f"choose a version above {entry.version}")]
     message = f"{state.name}: {entry.version} -> {state.version} is not locked yet: {names}"
     return [lock_finding(NOT_LOCKED, where, message, hint=EVAL_THEN_LOCK)]
+
+
+def moved_from(state: SkillState, lock: Lock, present: Collection[str]) -> LockEntry | None:
+    """The entry of a skill that was locked under another folder, where nothing is now; None for one that stayed."""
+    if state.path in lock.skills:
+        return None
+    gone = (entry for path, entry in lock.skills.items() if path not in present)
+    return predecessor(gone, name=state.name, digest=state.digest)
+
+
+def predecessor(gone: Iterable[LockEntry], *, name: str, digest: str) -> LockEntry | None:
+    """The entry from which a skill in a new folder goes on: of its name, with these bytes or of the highest version."""
+    named = [entry for entry in gone if entry.name == name]
+    same = [entry for entry in named if entry.digest == digest]
+    newest: LockEntry | None = None
+    for entry in same or named:
+        if newest is None or versions.compare_versions(entry.version, newest.version) > 0:
+            newest = entry
+    return newest
+
+
+def moved_findings(state: SkillState, old: LockEntry | None) -> list[Finding]:
+    """A move is no new version: other bytes need one, as they would without the move."""
+    if old is None or state.version is None or state.digest == old.digest:
+        return []
+    if versions.compare_versions(state.version, old.version) > 0:
+        return []
+    names = changed_files(old.files, state.files)
+    message = f"{state.name}: moved here from {old.path} and changed without a version above {old.version}: {names}"
+    hint = f"run `skillassay bump {state.path} patch|minor|major`, {EVAL_THEN_LOCK.removeprefix('run ')}"
+    return [lock_finding(MOVED_EDITED, state.manifest, message, hint=hint)]
+
+
+def _hand_edits(state: SkillState, entry: LockEntry) -> list[Finding]:
+    """What an entry says that no lock would have written: the digest is that of its files, and the rest follows."""
+    words = []
+    if (entry.digest, entry.files) != (state.digest, state.files) and entry_digest(entry) != entry.digest:
+        words.append("its digest is not that of its files")
+    if entry.digest == state.digest and entry.name != state.name:
+        words.append(f"its name is {entry.name!r}, in SKILL.md {state.name!r}")
+    if entry.evidence.none is None and entry.evidence.file != evidence_path(state.path):
+        words.append(f"its evidence is {entry.evidence.file!r}, not {evidence_path(state.path)!r}")
+    if not words:
+        return []
+    message = f"entry {state.path!r}: {'; '.join(words)}"
+    return [lock_finding(HAND_EDITED, LOCK_PATH, message, hint="restore the lock from version control")]
+
+
+def entry_digest(entry: LockEntry) -> str:
+    """The digest that an entry's own files come to."""
+    return sha256_hex(build_manifest(list(entry.files.items())))
 
 
 def changed_files(old: Mapping[str, str], new: Mapping[str, str], *, most: int = 5) -> str:
@@ -147,7 +213,7 @@ def _evidence_findings(state: SkillState, entry: LockEntry, terms: Terms) -> lis
     ]
     if not found and (state.evidence_sha256, state.evidence.grade) != (ref.sha256, ref.grade):
         message = f"{state.name}: the file is not the one that was locked ({ref.grade}, SHA-256 {ref.sha256})"
-        found.append(lock_finding(EVIDENCE_FILE, where, message, hint="restore it, or run `skillassay lock`"))
+        found.append(lock_finding(EVIDENCE_FILE, where, message, hint="restore it from version control"))
     return found
 
 
@@ -183,41 +249,15 @@ def _catalog_findings(states: Sequence[SkillState]) -> list[Finding]:
     return [lock_finding(CATALOG, LOCK_PATH, message, hint=hint, severity=Severity.WARNING)]
 
 
-def suite_findings(suites: Mapping[str, LockedSuite], lock: Lock) -> list[Finding]:
-    """Cases that changed or vanished although their suite has the locked version. Appended cases are fine."""
-    found = []
-    for name, locked in lock.suites.items():
-        now = suites.get(name)
-        if now is None or now.version != locked.version:
-            continue
-        for case, digest in sorted(locked.cases.items()):
-            if now.cases.get(case) != digest:
-                what = "changed" if case in now.cases else "vanished"
-                message = f"suite {name} {locked.version}: case {case} {what} under the same suite version"
-                found.append(
-                    lock_finding(SUITE_EDITED, LOCK_PATH, message, hint="raise the suite's version, then lock")
-                )
-    return found
+def fixture_findings(states: Sequence[SkillState], now: str | None) -> list[Finding]:
+    """One counted warning: fixture evidence says what authored answers came to, and these are others.
 
-
-def base_findings(lock: Lock, base: Lock, ref: str) -> list[Finding]:
-    """What the lock did against the one at ``ref``: bytes or cases changed under one version, versions gone back."""
-    found = []
-    for path, entry in sorted(lock.skills.items()):
-        old = base.skills.get(path)
-        if old is None or old.digest == entry.digest:
-            continue
-        names = changed_files(old.files, entry.files)
-        order = versions.compare_versions(entry.version, old.version)
-        if order == 0:
-            message = f"{entry.name}: locked again under {entry.version} with other bytes than at {ref}: {names}"
-            found.append(lock_finding(RELOCKED, LOCK_PATH, message, hint=f"bump {path}, {EVAL_THEN_LOCK}"))
-        elif order < 0:
-            message = f"{entry.name}: version went back from {old.version} at {ref} to {entry.version}"
-            found.append(lock_finding(WENT_BACK, LOCK_PATH, message, hint=f"choose a version above {old.version}"))
-    return found + suite_findings(lock.suites, base)
-
-
-def lock_finding(code: str, path: str, message: str, *, hint: str, severity: Severity = Severity.ERROR) -> Finding:
-    """A finding of the lock's rules."""
-    return Finding(code=code, severity=severity, path=path, message=message, hint=hint)
+    No error, since two authors who both add answers must be able to merge.
+    """
+    made = [state.name for state in states if (e := state.evidence) is not None and e.fixtures not in {None, now}]
+    if not made:
+        return []
+    message = f"{len(made)} of {len(states)} skills have evidence of other authored answers: {', '.join(made[:3])}"
+    message += ", …" if len(made) > 3 else ""
+    hint = "to measure them on these, run `skillassay eval`, then `skillassay lock --refresh`"
+    return [lock_finding(FIXTURES, LOCK_PATH, message, hint=hint, severity=Severity.WARNING)]

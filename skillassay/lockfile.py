@@ -253,3 +253,8 @@ def _suite_problem(body: Json) -> _Problem | None:
 
 def _finding(code: str, path: str, message: str, *, line: int | None = None, hint: str = REBUILD_HINT) -> Finding:
     return Finding(code=code, severity=Severity.ERROR, path=path, line=line, message=message, hint=hint)
+
+
+def lock_finding(code: str, path: str, message: str, *, hint: str, severity: Severity = Severity.ERROR) -> Finding:
+    """A finding of the lock's rules."""
+    return Finding(code=code, severity=severity, path=path, message=message, hint=hint)

@@ -6,14 +6,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skillassay import versions
+from skillassay.base_lock import base_findings
 from skillassay.binding import FIXED_PROMPTS
-from skillassay.canonical import digest_of, sha256_hex
+from skillassay.canonical import Json, sha256_hex
+from skillassay.contract import CONTRACT_PATH
 from skillassay.errors import InputError
 from skillassay.evidence import Expected, read_evidence
 from skillassay.findings import Finding, Severity, sort_findings
-from skillassay.lock import MISSING, SkillState, Terms, base_findings, lock_finding, verify
-from skillassay.lockfile import LOCK_PATH, Lock, LockedSuite, parse_lock
+from skillassay.fixture.files import fixtures_digest
+from skillassay.lock import BLOCKED, MISSING, SkillState, Terms, fixture_findings, unverifiable_findings, verify
+from skillassay.lockfile import LOCK_PATH, UNREADABLE, Lock, LockedSuite, lock_finding, parse_lock
 from skillassay.project import Project, ReadySkill
+from skillassay.regular import NotRegular, read_regular
+from skillassay.suite_drift import SUITE_GONE
 
 
 def lock_terms(project: Project) -> Terms:
@@ -25,16 +30,16 @@ def lock_terms(project: Project) -> Terms:
 def build_states(project: Project) -> tuple[SkillState, ...]:
     """Every readable skill as the lock sees it."""
     contract = project.contract
-    binding = digest_of(contract.binding(models=contract.models, prompts=FIXED_PROMPTS))
+    terms = contract.binding(models=contract.models, prompts=FIXED_PROMPTS)
     cases: dict[str, dict[str, str]] = {}
     for case in project.cases:
         path = project.case_skills.get((case.suite, case.id))
         if path is not None:
             cases.setdefault(path, {})[f"{case.suite}/{case.id}"] = case.digest
-    return tuple(_state(project, ready, cases.get(ready.path, {}), binding) for ready in project.usable)
+    return tuple(_state(project, ready, cases.get(ready.path, {}), terms) for ready in project.usable)
 
 
-def _state(project: Project, ready: ReadySkill, cases: dict[str, str], binding: str) -> SkillState:
+def _state(project: Project, ready: ReadySkill, cases: dict[str, str], terms: Json) -> SkillState:
     data, evidence, problem = read_evidence(project.root, ready.path)
     version = ready.skill.version
     usable = version is not None and versions.is_semver(version)
@@ -46,7 +51,12 @@ def _state(project: Project, ready: ReadySkill, cases: dict[str, str], binding: 
         digest=ready.digest,
         files={entry.path: entry.sha256 for entry in ready.files.entries},
         expected=Expected(
-            skill_digest=ready.digest, cases=cases, binding=binding, requires=project.contract.lock.requires
+            skill_path=ready.path,
+            version=version,
+            skill_digest=ready.digest,
+            cases=cases,
+            terms=terms,
+            requires=project.contract.lock.requires,
         ),
         evidence=evidence,
         evidence_sha256=None if data is None else sha256_hex(data),
@@ -72,7 +82,10 @@ def read_lock(root: Path) -> tuple[Lock | None, tuple[Finding, ...]]:
     """The lock of the project; one finding when there is none, and findings when it cannot be read."""
     path = root / LOCK_PATH
     try:
-        data = path.read_bytes()
+        data = read_regular(path)
+    except NotRegular as problem:
+        hint = "remove what stands there, and restore the lock from version control"
+        return None, (lock_finding(UNREADABLE, LOCK_PATH, f"cannot be read: {problem}", hint=hint),)
     except FileNotFoundError:
         hint = "run `skillassay eval`, then `skillassay lock`"
         return None, (lock_finding(MISSING, LOCK_PATH, "there is no lock, so nothing is verified", hint=hint),)
@@ -93,14 +106,24 @@ class LockCheck:
 def check_lock(project: Project, *, base: str | None = None) -> LockCheck:
     """Compare tree and lock, and the lock with the one at the git revision ``base``. Raises :class:`InputError`."""
     states = build_states(project)
+    blocked = blocked_findings(project)
     lock, findings = read_lock(project.root)
     if lock is None:
         missing = any(finding.code == MISSING for finding in findings)
-        return LockCheck(findings=findings, readable=missing, n_skills=len(states))
-    # A skill that cannot be read is in the tree all the same; its own findings say what is wrong with it.
-    broken = {package.path for package in project.packages} - {state.path for state in states}
+        if missing and not project.cases:
+            # Nothing can be evaluated yet; the ratchet of a project without cases lets it be locked as it is.
+            findings = tuple(replace(finding, hint="run `skillassay lock`") for finding in findings)
+        return LockCheck(findings=(*blocked, *findings), readable=missing, n_skills=len(states))
+    # A skill that cannot be read is in the tree all the same, and neither gone nor as it was locked.
+    broken = unreadable_skills(project)
     readable = replace(lock, skills={path: entry for path, entry in lock.skills.items() if path not in broken})
-    found = verify(states, locked_suites(project), readable, lock_terms(project))
+    found = [*blocked, *unverifiable_findings(path for path in broken if path in lock.skills)]
+    found += verify(states, locked_suites(project), readable, lock_terms(project))
+    if _has_broken_suite(project):
+        # A suite that cannot be read is not gone; its own findings are errors.
+        found = [finding for finding in found if finding.code != SUITE_GONE]
+    if any(state.evidence is not None and state.evidence.fixtures is not None for state in states):
+        found += fixture_findings(states, fixtures_digest(project.root, project.contract.fixtures))
     if base is not None:
         # Imported here: starting git is for --base alone, and its module costs every check 6 ms.
         from skillassay.revisions import lock_at
@@ -114,13 +137,34 @@ def blocking_findings(project: Project) -> tuple[Finding, ...]:
 
     A skill that merely breaks a rule of the specification can be locked; ``check`` still reports it.
     """
-    unreadable = {p.path for p in project.packages} - {ready.path for ready in project.usable}
-    return tuple(
+    unreadable = unreadable_skills(project)
+    found = [
         finding
         for finding in project.findings
         if finding.severity is Severity.ERROR
         and (not finding.code.startswith("skill.") or _folder_of(finding.path) in unreadable)
-    )
+    ]
+    return (*found, *unverifiable_findings(unreadable))
+
+
+def blocked_findings(project: Project) -> tuple[Finding, ...]:
+    """The contract's manual block: as long as it stands, nothing is locked and nothing counts as proven."""
+    why = project.contract.gate.manual_block
+    if why is None:
+        return ()
+    hint = "remove gate.manual_block when its cause is gone"
+    return (lock_finding(BLOCKED, CONTRACT_PATH, f"gate.manual_block: {why}", hint=hint),)
+
+
+def unreadable_skills(project: Project) -> tuple[str, ...]:
+    """The folders of skills that are in the tree and have no state: they could not be read whole."""
+    usable = {ready.path for ready in project.usable}
+    return tuple(package.path for package in project.packages if package.path not in usable)
+
+
+def _has_broken_suite(project: Project) -> bool:
+    errors = (finding.code for finding in project.findings if finding.severity is Severity.ERROR)
+    return any(code.startswith(("suite.", "file.")) for code in errors)
 
 
 def _folder_of(path: str) -> str:

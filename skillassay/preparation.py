@@ -18,18 +18,20 @@ import skillassay
 from skillassay.assessment import RunFacts, facts_to_json
 from skillassay.binding import FIXED_PROMPTS
 from skillassay.canonical import Json, digest_of
+from skillassay.case import Case, load_suite
 from skillassay.contract import CONTRACT_PATH, Contract, Models, raised_quality_min
 from skillassay.digest import read_files
 from skillassay.errors import InputError, UsageError
 from skillassay.expectation import Expectation
+from skillassay.exposure import exposed_files, private_files
 from skillassay.fixture.base import FixtureRules
 from skillassay.fixture.rules import load_rules
-from skillassay.models.opening import FIXTURE, api_keys_in_environment, parse_model
+from skillassay.models.opening import FIXTURE, api_keys_in_environment, parse_model, require_rules
 from skillassay.plan import ALL_MODES, Mode, Plan, build_plan
 from skillassay.process import Isolation, Limits, detect_isolation, git
 from skillassay.project import Project, ReadySkill, load_project, require_usable
-from skillassay.prompts import PromptSkill
-from skillassay.tools import Catalog, CatalogSkill, ScriptPolicy, ToolFile, decode_text, script_policy
+from skillassay.snapshot import build_catalog
+from skillassay.tools import ScriptPolicy, script_policy
 
 PACKAGES = ("google-genai", "jsonschema", "pyyaml", "regex", "semver")
 
@@ -59,8 +61,6 @@ class Prepared:
     contract: Contract
     models: Models
     facts: RunFacts
-    catalog: Catalog
-    prompt_skills: tuple[PromptSkill, ...]
     rules: FixtureRules | None
     isolation: Isolation
     policy: ScriptPolicy
@@ -72,6 +72,12 @@ class Prepared:
         return self.facts.plan
 
     @property
+    def cases(self) -> tuple[Case, ...]:
+        """The cases that have a trial."""
+        planned = {(trial.suite, trial.case_id) for trial in self.plan.trials}
+        return tuple(case for case in self.project.cases if (case.suite, case.id) in planned)
+
+    @property
     def binding(self) -> Json:
         """What evidence of this run is bound to besides bytes and cases."""
         return self.contract.binding(models=self.models, prompts=FIXED_PROMPTS)
@@ -81,6 +87,7 @@ def prepare(request: EvalRequest) -> Prepared:
     """Load, select and plan. Raises :class:`InputError` with all findings, or :class:`UsageError`."""
     project = load_project(request.root)
     require_usable(project, "an evaluation")
+    require_unexposed(project)
     contract = project.contract
     gate = replace(contract.gate, quality_min=raised_quality_min(contract.gate, request.quality_min))
     contract = replace(contract, gate=gate)
@@ -93,15 +100,13 @@ def prepare(request: EvalRequest) -> Prepared:
     if not plan.trials:
         raise InputError("nothing is planned: no skill has a case", hint="add cases to evals/quality.json")
     isolation = detect_isolation()
-    catalog, shown = build_catalog(project.usable)
+    build_catalog(project.usable)  # refuses two skills of one name; the files are copied when the run begins
     return Prepared(
         request=request,
         project=project,
         contract=contract,
         models=models,
         facts=_facts(project, contract, plan, models),
-        catalog=catalog,
-        prompt_skills=shown,
         rules=rules,
         isolation=isolation,
         policy=script_policy(isolation, api_keys_in_environment(), allow_unisolated=request.allow_unisolated),
@@ -109,9 +114,23 @@ def prepare(request: EvalRequest) -> Prepared:
     )
 
 
+def require_unexposed(project: Project) -> None:
+    """Raise :class:`InputError` when a skill holds a file that decides about answers: a candidate would read it."""
+    case_files = [file.source for case in project.cases for file in case.files]
+    private = private_files(project.root, project.contract, case_files)
+    findings = exposed_files(project.root, {ready.path: ready.files for ready in project.usable}, private)
+    if findings:
+        message = f"{len(findings)} files that decide about answers lie in a skill"
+        raise InputError(message, hint="move them and call again", findings=findings)
+
+
 def _fixture_rules(project: Project, models: Models) -> FixtureRules | None:
     providers = {parse_model(models.candidate)[0], parse_model(models.judge)[0]}
-    return load_fixtures(project.root, project.contract) if FIXTURE in providers else None
+    if FIXTURE not in providers:
+        return None
+    rules = load_fixtures(project.root, project.contract)
+    require_rules(rules)
+    return rules
 
 
 def load_fixtures(root: Path, contract: Contract) -> FixtureRules:
@@ -173,51 +192,23 @@ def _facts(project: Project, contract: Contract, plan: Plan, models: Models) -> 
     )
 
 
-def build_catalog(skills: Sequence[ReadySkill]) -> tuple[Catalog, tuple[PromptSkill, ...]]:
-    """What a candidate may be offered: every readable skill, in the order of their names."""
-    ordered = sorted(skills, key=lambda ready: (ready.skill.name, ready.path))
-    catalog = Catalog(skills=tuple(_catalog_skill(ready) for ready in ordered))
-    return catalog, tuple(_prompt_skill(skill) for skill in catalog.skills)
+def moved_paths(prepared: Prepared) -> tuple[str, ...]:
+    """Catalog skills, and suites with their cases' files, that are no longer what the run began with.
 
-
-def _catalog_skill(ready: ReadySkill) -> CatalogSkill:
-    skill = ready.skill
-    return CatalogSkill(
-        name=skill.name,
-        path=ready.path,
-        description=skill.description,
-        frontmatter=skill.frontmatter,
-        instructions=skill.body,
-        files={entry.path: ToolFile(source=Path(entry.source), size=entry.size) for entry in ready.files.entries},
-    )
-
-
-def _prompt_skill(skill: CatalogSkill) -> PromptSkill:
-    texts = {}
-    for path, file in skill.files.items():
-        if path.lower() == "skill.md" or path in skill.scripts:
-            continue
-        text = decode_text(file.source.read_bytes())
-        if text is not None:
-            texts[path] = text
-    return PromptSkill(
-        name=skill.name,
-        path=skill.path,
-        description=skill.description,
-        instructions=skill.instructions,
-        texts=texts,
-        scripts=skill.scripts,
-    )
-
-
-def moved_skills(prepared: Prepared) -> tuple[str, ...]:
-    """Paths of catalog skills whose bytes are no longer those the run began with."""
+    No trial has seen the difference; but evidence would speak of files that are not there any more.
+    """
+    project, ignore = prepared.project, prepared.contract.lock.ignore
     moved = []
-    for ready in prepared.project.usable:
-        folder = prepared.project.root / ready.path
-        files, _, _ = read_files(str(folder), path=ready.path, ignore=prepared.contract.lock.ignore)
+    for ready in project.usable:
+        files, _, _ = read_files(str(project.root / ready.path), path=ready.path, ignore=ignore)
         if files is None or files.digest != ready.digest:
             moved.append(ready.path)
+    planned = {trial.suite for trial in prepared.plan.trials}
+    for suite in project.suites:
+        if suite.name in planned:
+            now = load_suite(project.root / suite.path, shown_as=suite.path).suite
+            if now is None or now.digest != suite.digest:
+                moved.append(suite.path)
     return tuple(moved)
 
 
@@ -240,12 +231,7 @@ def build_header(prepared: Prepared, *, run_id: str, created_at: str, models: Ma
         "fixture_digest": prepared.rules.digest if prepared.rules is not None else None,
         "facts": facts_to_json(prepared.facts),
         "isolation": {"level": prepared.isolation.name.lower(), "scripts": prepared.policy.why},
-        "settings": {
-            "given": {"skills": list(request.skills), "cases": list(request.cases), "quality_min": request.quality_min},
-            "jobs": request.jobs,
-            "repeats": request.repeats,
-            "allow_unisolated": request.allow_unisolated,
-        },
+        "settings": _settings(request),
         "git": git_state(project.root),
         "environment": {
             "python": platform.python_version(),
@@ -254,6 +240,22 @@ def build_header(prepared: Prepared, *, run_id: str, created_at: str, models: Ma
             "host": socket.gethostname(),
             "cpus": os.cpu_count(),
         },
+    }
+
+
+def _settings(request: EvalRequest) -> dict[str, Json]:
+    return {
+        "given": {
+            "skills": list(request.skills),
+            "cases": list(request.cases),
+            "modes": [mode.value for mode in request.modes],
+            "model": request.model,
+            "judge_model": request.judge_model,
+            "quality_min": request.quality_min,
+        },
+        "jobs": request.jobs,
+        "repeats": request.repeats,
+        "allow_unisolated": request.allow_unisolated,
     }
 
 

@@ -1,17 +1,19 @@
 """A project as it lies on disk: contract, skills, suites. Owns loading all of it and saying all that is wrong at once.
 
 Nothing here calls a model or writes a file. A broken part is a finding and never hides the others; a command that
-needs the part to be whole asks :func:`require_usable` first.
+needs the part to be whole asks :func:`require_usable` first. All rules see every sound case of a broken suite, and the
+project has none of them: a suite is run and locked whole or not at all.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skillassay.case import Case, RoutingCase, Suite, load_routing, load_suite
+from skillassay.case import Case, RoutingCase, Suite, SuiteReading, load_routing, load_suite
 from skillassay.contract import Contract, load_contract
 from skillassay.digest import SkillFiles
 from skillassay.discovery import SkillPackage, discover
@@ -30,7 +32,7 @@ UNKNOWN_SKILL = register(
 )
 BAD_CHECK = register("suite.bad-check", "A check of a case cannot be built: unknown type, bad pattern, missing field.")
 SAMPLE = register("suite.sample-differs", "A check does not decide one of its own samples as stated.")
-NO_SAMPLES = register("suite.no-samples", "A pattern has no sample of both kinds, so nothing shows that it can match.")
+NO_SAMPLES = register("suite.no-samples", "A check lacks a sample that passes or one that fails, so it may be blind.")
 FEW_CASES = register("suite.few-cases", "A skill has fewer graded cases than the gate requires.")
 SAME_CASE = register("suite.same-case", "Two suites have a case of the same id.")
 SAME_SUITE = register("suite.same-name", "Two suites have one name, so that the lock would keep only one of them.")
@@ -102,36 +104,26 @@ def load_project(root: Path, *, with_suites: bool = True) -> Project:
     contract = contract or Contract()
     discovery = discover(root, globs=contract.skills, ignore=contract.lock.ignore)
     found += discovery.all_findings
-    suites: list[Suite] = []
-    routing: list[tuple[str, RoutingCase]] = []
+    names = _Names.of(discovery.packages)
+    readings: list[SuiteReading] = []
+    routing: list[RoutingCase] = []
     if with_suites:
-        suites, problems = _load_suites(root, contract)
-        routing, more = _load_routing(root, contract)
-        found += [*problems, *more]
-    names, skills = _Names.of(discovery.packages), {}
-    found += _unknown_routes(routing, names)
-    built: dict[CaseKey, tuple[Check, ...]] = {}
-    for suite in suites:
-        for case in suite.cases:
-            key = (case.suite, case.id)
-            path, problem = names.find(case.skill)
-            if path is not None:
-                skills[key] = path
-            if problem is not None:
-                message = f"case {case.id!r}: {problem}"
-                found.append(_at(case.line, UNKNOWN_SKILL, suite.path, message, "name a skill or its folder"))
-            built[key] = _build_checks(case, suite.path, found)
+        readings = _load_suites(root, contract, found)
+        routing = _load_routing(root, contract, names, found)
+    examined = [_examine(case, reading, names, found) for reading in readings for case in reading.draft.cases]
+    whole = [item for item in examined if item.reading.suite is not None]
     project = Project(
         root=root,
         contract=contract,
         packages=discovery.packages,
-        suites=tuple(suites),
-        routing=tuple(case for _, case in routing),
-        case_skills=skills,
-        checks=built,
+        suites=tuple(reading.suite for reading in readings if reading.suite is not None),
+        routing=tuple(routing),
+        case_skills={item.key: item.skill_path for item in whole if item.skill_path is not None},
+        checks={item.key: item.checks for item in whole},
         findings=(),
     )
-    found += _few_cases(project)
+    if readings and all(reading.is_complete for reading in readings):
+        found += _few_cases(project, [item.skill_path for item in examined], readings[0].draft.path)
     return replace(project, findings=sort_findings(downgrade(found, contract.downgrade)))
 
 
@@ -140,46 +132,45 @@ def require_usable(project: Project, what: str) -> None:
     if has_errors(project.findings):
         n_errors = sum(finding.severity is Severity.ERROR for finding in project.findings)
         raise InputError(
-            f"{n_errors} problems must be solved before {what}",
+            f"{_counted(n_errors, 'problem')} must be solved before {what}",
             hint="mend them and call again",
             findings=project.findings,
         )
 
 
-def _load_suites(root: Path, contract: Contract) -> tuple[list[Suite], list[Finding]]:
-    suites: list[Suite] = []
-    found: list[Finding] = []
-    for name in _suite_paths(root, contract.quality_suites, "quality" in contract.suites_named, found):
-        suite, findings = load_suite(root / name, shown_as=name)
-        found += findings
-        if suite is not None:
-            suites.append(suite)
+def _load_suites(root: Path, contract: Contract, found: list[Finding]) -> list[SuiteReading]:
+    paths = _suite_paths(root, contract.quality_suites, "quality" in contract.suites_named, found)
+    readings = [load_suite(root / path, shown_as=path) for path in paths]
+    found += [finding for reading in readings for finding in reading.findings]
     names: dict[str, str] = {}
     seen: dict[str, str] = {}
-    for suite in suites:
-        if suite.name in names:
+    for suite in (reading.draft for reading in readings):
+        if suite.name and suite.name in names:
             message = f"suite {suite.name!r} is also the name of {names[suite.name]}"
             found.append(_finding(SAME_SUITE, suite.path, message, "rename one"))
         names[suite.name] = suite.path
         for case in suite.cases:
-            if case.id in seen:
+            if seen.get(case.id, suite.path) != suite.path:  # twice in one file is the reader's finding
                 message = f"case {case.id!r} is also in {seen[case.id]}"
-                found.append(
-                    _at(case.line, SAME_CASE, suite.path, message, "ids are unique over all suites: rename one")
-                )
+                hint = "ids are unique over all suites: rename one"
+                found.append(_finding(SAME_CASE, suite.path, message, hint, line=case.line))
             seen[case.id] = suite.path
-    return suites, found
+    return readings
 
 
-def _load_routing(root: Path, contract: Contract) -> tuple[list[tuple[str, RoutingCase]], list[Finding]]:
-    """Routing cases, each with the path of its suite."""
-    cases: list[tuple[str, RoutingCase]] = []
-    found: list[Finding] = []
-    for name in _suite_paths(root, contract.routing_suites, "routing" in contract.suites_named, found):
-        loaded, findings = load_routing(root / name, shown_as=name)
-        cases += [(name, case) for case in loaded]
+def _load_routing(root: Path, contract: Contract, names: _Names, found: list[Finding]) -> list[RoutingCase]:
+    """The routing cases of whole suites. A case that expects a skill nobody has is a finding: it could never pass."""
+    cases: list[RoutingCase] = []
+    for path in _suite_paths(root, contract.routing_suites, "routing" in contract.suites_named, found):
+        loaded, findings = load_routing(root / path, shown_as=path)
         found += findings
-    return cases, found
+        cases += () if findings else loaded
+        for case in loaded:
+            for name in case.expect_skills:
+                if name not in names.by_name:
+                    message = f"case {case.id!r}: there is no skill {name!r}"
+                    found.append(_finding(UNKNOWN_SKILL, path, message, "name a skill", line=case.line))
+    return cases
 
 
 def _suite_paths(root: Path, names: Iterable[str], are_named: bool, found: list[Finding]) -> list[str]:  # noqa: FBT001
@@ -194,16 +185,6 @@ def _suite_paths(root: Path, names: Iterable[str], are_named: bool, found: list[
             found.append(_finding(SUITE_MISSING, name, message, "write it"))
         paths |= dict.fromkeys(hits)
     return list(paths)
-
-
-def _unknown_routes(routing: Iterable[tuple[str, RoutingCase]], names: _Names) -> list[Finding]:
-    """Routing cases that expect a skill nobody has: they could never pass."""
-    return [
-        _at(case.line, UNKNOWN_SKILL, path, f"case {case.id!r}: there is no skill {name!r}", "name a skill")
-        for path, case in routing
-        for name in case.expect_skills
-        if name not in names.by_name
-    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,58 +216,78 @@ class _Names:
         return None, f"there is no skill {called!r}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Examined:
+    """A case of sound shape after all rules: its skill, where there is one, and the checks that could be built."""
+
+    reading: SuiteReading
+    key: CaseKey
+    skill_path: str | None
+    checks: tuple[Check, ...]
+
+
+def _examine(case: Case, reading: SuiteReading, names: _Names, found: list[Finding]) -> _Examined:
+    suite_path = reading.draft.path
+    skill_path, problem = names.find(case.skill)
+    if problem is not None:
+        message = f"case {case.id!r}: {problem}"
+        found.append(_finding(UNKNOWN_SKILL, suite_path, message, "name a skill or its folder", line=case.line))
+    checks = _build_checks(case, suite_path, found)
+    return _Examined(reading=reading, key=(case.suite, case.id), skill_path=skill_path, checks=checks)
+
+
 def _build_checks(case: Case, path: str, found: list[Finding]) -> tuple[Check, ...]:
     # Imported here: patterns and schemas cost 20 ms, which only a project with a suite may pay.
     from skillassay import checks
     from skillassay.checks.base import SpecProblem
 
     built = []
-    for spec in case.checks:
+    for index, spec in enumerate(case.checks):
         where = f"case {case.id!r}, check {spec['id']!r}"
         try:
             check = checks.build_check(spec, where=where)
         except SpecProblem as problem:
-            found.append(_at(case.line, BAD_CHECK, path, f"{where}: {problem}", "see docs/reference/checks.md"))
+            found.append(_finding(BAD_CHECK, path, str(problem), "see docs/reference/checks.md", line=case.line))
             continue
         hint = "mend the check or the sample"
-        found += [_at(case.line, SAMPLE, path, f"{where}: {message}", hint) for message in checks.verify_samples(check)]
-        if spec["type"] in {"regex", "not_regex"} and not checks.has_both_samples(spec):
-            message = f"{where}: no sample that it must match and one that it must not"
-            hint = 'add "samples": {"pass": […], "fail": […]}'
-            found.append(_at(case.line, NO_SAMPLES, path, message, hint, severity=Severity.NOTE))
+        wrong = [f"{where}: {message}" for message in checks.verify_samples(check)]
+        found += [_finding(SAMPLE, path, message, hint, line=case.line) for message in wrong]
+        if not checks.has_both_samples(spec):
+            is_short = index < case.n_short_checks
+            message = f"{where}: no sample that must pass and one that must fail"
+            hint = ("write it under `checks` with" if is_short else "add") + ' "samples": {"pass": […], "fail": […]}'
+            severity = Severity.NOTE if is_short else Severity.WARNING
+            found.append(_finding(NO_SAMPLES, path, message, hint, line=case.line, severity=severity))
         built.append(check)
     return tuple(built)
 
 
-def _few_cases(project: Project) -> list[Finding]:
+def _few_cases(project: Project, skill_paths: Iterable[str | None], suite_path: str) -> list[Finding]:
     """Skills below the gate's number of graded cases: a warning, since the gate itself decides at a run.
 
     Under the rule ``bound`` a skill whose lift can have no interval is an error: the run would be paid for nothing.
     """
-    if not project.suites:
-        return []
-    counts = dict.fromkeys((ready.path for ready in project.usable), 0)
-    for path in project.case_skills.values():
-        if path in counts:
-            counts[path] += 1
+    counts = Counter(skill_paths)
     gate = project.contract.gate
+    hint = f"add cases for it to {suite_path}"
     found = []
-    for path, n_cases in counts.items():
-        hint = f"add cases for it to {project.suites[0].path}"
+    for path in (ready.path for ready in project.usable):
+        n_cases = counts[path]
+        graded = _counted(n_cases, "graded case")
         if n_cases < gate.min_cases:
-            message = f"{n_cases} graded cases, the gate requires {gate.min_cases}"
+            message = f"{graded}, the gate requires {gate.min_cases}"
             found.append(_finding(FEW_CASES, path, message, hint, severity=Severity.WARNING))
         if gate.lift_rule == "bound" and 0 < n_cases < MIN_PAIRS:
-            message = f"{n_cases} graded cases, gate.lift_rule bound needs {MIN_PAIRS}: fewer have no interval"
+            message = f"{graded}, gate.lift_rule bound needs {MIN_PAIRS}: fewer have no interval"
             found.append(_finding(BOUND_CASES, path, message, f"{hint}, or take the rule point"))
     return found
 
 
-def _at(
-    line: int | None, code: str, path: str, message: str, hint: str, *, severity: Severity = Severity.ERROR
+def _counted(n: int, word: str) -> str:
+    return f"{n} {word}{'' if n == 1 else 's'}"
+
+
+def _finding(
+    code: str, path: str, message: str, hint: str, *, line: int | None = None, severity: Severity = Severity.ERROR
 ) -> Finding:
-    return replace(_finding(code, path, message, hint, severity=severity), line=line)
-
-
-def _finding(code: str, path: str, message: str, hint: str, *, severity: Severity = Severity.ERROR) -> Finding:
-    return Finding(code=code, severity=severity, path=path, message=message, hint=hint)
+    return Finding(code=code, severity=severity, path=path, line=line, message=message, hint=hint)

@@ -1,23 +1,31 @@
 """From a finished run to evidence, and from stored runs to the proof a lock may use. Owns what counts as proof.
 
 Only a run whose whole decision passed proves anything, and only for skills of which it planned every case and every
-mode. The newest run that decided on exactly these bytes, cases and terms counts, also when it says no: running until
-something passes and locking that is not offered.
+mode. Its models must be those that the contract names: asked on the provider's own endpoint, since a contract can name
+no other one yet, and answering under the names requested. The newest run that decided on exactly these bytes, cases and
+terms counts, also when it says no: running until something passes and locking that is not offered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from skillassay.assessment import Assessment
 from skillassay.canonical import Json
 from skillassay.evidence import EVIDENCE_VERSION
+from skillassay.fixture.files import fixtures_digest
 from skillassay.gate import Status
+from skillassay.models import gemini
 from skillassay.preparation import Prepared
 from skillassay.project import ReadySkill
 from skillassay.results import interval_json, lift_json, rate_json
 from skillassay.scoring import mode_totals
+
+_SIDES = ("candidate", "judge")
+_REVISION = re.compile(r"(?:[-@](?:\d|preview|exp)[\w.-]*)?")
+"""What a provider may add to the name of a model that it answers for: `-001`, `-preview-09-2025`; not `-lite`."""
 
 
 def evidence_bodies(
@@ -25,6 +33,7 @@ def evidence_bodies(
 ) -> tuple[dict[str, Json], dict[str, str]]:
     """Evidence by skill path, and why there is none for the other planned skills."""
     grade = _grade(prepared, assessment)
+    stranger = next(_strangers(assessment, header["models"]), None)
     bodies: dict[str, Json] = {}
     why_not: dict[str, str] = {}
     by_path = {ready.path: ready for ready in prepared.project.usable}
@@ -33,6 +42,8 @@ def evidence_bodies(
             why_not[path] = "the run covered a part of its cases or modes"
         elif grade is None:
             why_not[path] = f"the run's {assessment.decision.gate} is {assessment.decision.status.value}"
+        elif stranger is not None:
+            why_not[path] = stranger
         elif by_path[path].skill.version is None:
             why_not[path] = "it has no metadata.version; run `skillassay bump --init`"
         else:
@@ -47,6 +58,25 @@ def evidence_bodies(
                 },
             }
     return bodies, why_not
+
+
+def _strangers(assessment: Assessment, models: Mapping[str, Any]) -> Iterator[str]:
+    """What says that somebody else answered than the contract's terms name."""
+    for side in _SIDES:
+        model = models[side]
+        own = "embedded" if model["is_fixture"] else gemini.bare_endpoint(gemini.DEFAULT_BASE_URL)
+        if model["endpoint"] != own:
+            yield f"its {side} ran on the endpoint {model['endpoint']}, which the contract does not name"
+        for row in assessment.scores.rows if not model["is_fixture"] else ():
+            answered = row.record.candidate.model if side == "candidate" else row.record.judge.model
+            if answered is not None and not is_called(answered, model["name"]):
+                yield f"its {side} {model['name']} answered as {answered}"
+
+
+def is_called(answered: str, requested: str) -> bool:
+    """Whether a model's name as answered is the requested one, or a revision of it."""
+    asked, told = requested.removeprefix("models/"), answered.removeprefix("models/")
+    return told.startswith(asked) and _REVISION.fullmatch(told[len(asked) :]) is not None
 
 
 def _grade(prepared: Prepared, assessment: Assessment) -> str | None:
@@ -65,8 +95,12 @@ def _body(
     answered = sorted({name for row in rows for name in (row.record.candidate.model,) if name})
     judged = sorted({name for row in rows for name in (row.record.judge.model,) if name})
     lift = next((lift for lift in assessment.scores.lifts if lift.skill_path == ready.path), None)
+    # Of authored answers alone: a model's are its own. What they were is checked against the tree, as a warning.
+    contract, root = prepared.contract, prepared.project.root
+    fixtures = fixtures_digest(root, contract.fixtures) if prepared.facts.is_fixture else None
     return {
         "evidence": EVIDENCE_VERSION,
+        **({"fixtures": {"digest": fixtures}} if fixtures is not None else {}),
         "skill": {
             "path": ready.path,
             "name": ready.skill.name,

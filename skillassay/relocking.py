@@ -8,16 +8,25 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from skillassay.canonical import write_atomic
 from skillassay.errors import InputError, StoreError
 from skillassay.findings import Finding, register
-from skillassay.lock import MISSING, SkillState, lock_finding
-from skillassay.lockfile import LOCK_PATH, Lock, render_lock
-from skillassay.locking import blocking_findings, build_states, lock_terms, locked_suites, read_lock
+from skillassay.lock import MISSING, SkillState
+from skillassay.lockfile import LOCK_PATH, Lock, lock_finding, render_lock
+from skillassay.locking import (
+    blocked_findings,
+    blocking_findings,
+    build_states,
+    lock_terms,
+    locked_suites,
+    read_lock,
+)
 from skillassay.process import git
 from skillassay.project import Project
+from skillassay.regular import NotRegular, read_regular
 from skillassay.relock import Options, Relock, plan_relock
 from skillassay.revisions import lock_at
 from skillassay.stored_proof import find_proofs
@@ -47,14 +56,17 @@ def prepare_lock(
         proofs,
         old=old,
         suites=locked_suites(project),
-        options=Options(terms=lock_terms(project), no_evidence=no_evidence, refresh=refresh, only_some=bool(only)),
+        options=Options(
+            terms=lock_terms(project),
+            no_evidence=no_evidence,
+            refresh=refresh,
+            only_some=bool(only),
+            present=frozenset(package.path for package in project.packages),
+            trusted=_merged_evidence(project.root) if rebuild else frozenset(),
+        ),
     )
-    ignored = _git_ignored(project.root, states)
-    if ignored:
-        relock = Relock(
-            lock=relock.lock, writes=relock.writes, lines=relock.lines, refusals=(*relock.refusals, *ignored)
-        )
-    return relock
+    more = (*blocked_findings(project), *_git_ignored(project.root, states))
+    return replace(relock, refusals=(*relock.refusals, *more)) if more else relock
 
 
 def _is_named(state: SkillState, only: Sequence[str]) -> bool:
@@ -72,18 +84,34 @@ def _old_lock(root: Path, *, rebuild: bool) -> Lock | None:
     return lock
 
 
+def _merged_evidence(root: Path) -> frozenset[str]:
+    """The evidence that the other side of an unfinished merge has locked: its files are in the tree by then."""
+    other = git(root, "rev-parse", "--verify", "-q", "MERGE_HEAD")
+    if other is None or other.exit_code != 0:
+        return frozenset()
+    entries = lock_at(root, "MERGE_HEAD").skills.values()
+    return frozenset(entry.evidence.sha256 for entry in entries if entry.evidence.sha256 is not None)
+
+
 def write_lock(root: Path, relock: Relock) -> bool:
     """Write evidence and lock. Returns whether a byte changed. Raises :class:`StoreError`."""
     changed = False
     try:
         for path, data in (*relock.writes, (LOCK_PATH, render_lock(relock.lock))):
             target = root / path
-            if not target.exists() or target.read_bytes() != data:
+            if not _holds(target, data):
                 write_atomic(target, data)
                 changed = True
     except OSError as error:
         raise StoreError(f"the lock cannot be written: {error}", hint="free space or fix permissions") from error
     return changed
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    try:
+        return read_regular(path) == data
+    except (FileNotFoundError, NotRegular):
+        return False
 
 
 def _git_ignored(root: Path, states: Sequence[SkillState]) -> tuple[Finding, ...]:

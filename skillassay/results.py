@@ -115,7 +115,7 @@ def _trial_json(row: Row) -> dict[str, Json]:
         "marks": [
             {"id": mark.id, "by": mark.by, "verdict": mark.verdict, "evidence": mark.evidence} for mark in record.marks
         ],
-        "lucky": [{"check": check, "criterion": criterion} for check, criterion in record.lucky],
+        "lucky": [{"check": check, "criterion": criterion} for check, criterion in record.lucky if outcome.scored],
         "model_calls": record.candidate.n_calls,
         "input_tokens": record.candidate.usage.input_tokens,
         "activated": list(record.activated),

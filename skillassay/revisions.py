@@ -10,15 +10,24 @@ from skillassay.process import git
 
 
 def lock_at(root: Path, ref: str) -> Lock:
-    """The lock at a git revision; an empty one where the revision has none. Raises :class:`InputError`."""
+    """The lock at a git revision; an empty one where the revision has none. Raises :class:`InputError`.
+
+    Also when git fails: what cannot be read may hold anything.
+    """
     known = git(root, "rev-parse", "--verify", "-q", "--end-of-options", f"{ref}^{{commit}}")
     if known is None or known.exit_code != 0:
         hint = "fetch it (CI: check out with full history), or name another revision"
         raise InputError(f"there is no git revision {ref!r} here", hint=hint)
     revision = known.stdout.decode().strip()
-    shown = git(root, "show", f"{revision}:./{LOCK_PATH}")
-    if shown is None or shown.exit_code != 0:
+    # Asked apart from reading it: a blob that a shallow or partial clone lacks is no file that was never there.
+    listed = git(root, "ls-tree", "-z", revision, "--", f"./{LOCK_PATH}")
+    if listed is not None and listed.exit_code == 0 and not listed.stdout:
         return Lock(skills={}, suites={})
+    shown = git(root, "cat-file", "blob", f"{revision}:./{LOCK_PATH}") if listed is not None else None
+    if listed is None or listed.exit_code != 0 or shown is None or shown.exit_code != 0:
+        said = (shown or listed or known).stderr.decode("utf-8", "replace").strip().splitlines()
+        hint = "fetch the revision whole (CI: check out with full history), or run `git fsck`"
+        raise InputError(f"git cannot read the lock at {ref!r}: {said[-1] if said else 'no answer'}", hint=hint)
     lock, findings = parse_lock(shown.stdout, path=f"{LOCK_PATH} at {ref}")
     if lock is None:
         raise InputError(f"the lock at {ref} cannot be read", findings=findings)

@@ -16,9 +16,10 @@ from skillassay.errors import InputError, UsageError
 from skillassay.expectation import Expectation
 from skillassay.models.opening import FIXTURE, api_keys_in_environment, open_model, parse_model
 from skillassay.plan import Mode
-from skillassay.preparation import EvalRequest, build_catalog, load_fixtures
-from skillassay.process import Limits, detect_isolation
+from skillassay.preparation import EvalRequest, load_fixtures, require_unexposed
+from skillassay.process import Limits, detect_isolation, remove_tree
 from skillassay.project import Project, load_project, require_usable
+from skillassay.snapshot import take_snapshot
 from skillassay.subjects.base import SubjectRequest
 from skillassay.subjects.loop import LoopSubject
 from skillassay.tools import script_policy
@@ -58,6 +59,7 @@ def prepare_routing(request: EvalRequest) -> RoutingRun:
     """Load and check. Raises :class:`InputError` when something is broken or no case is there."""
     project = load_project(request.root)
     require_usable(project, "routing")
+    require_unexposed(project)
     model = request.model or project.contract.candidate.model
     run = RoutingRun(project=project, model=model, is_fixture=parse_model(model)[0] == FIXTURE, request=request)
     known = [case.id for case in project.routing]
@@ -73,14 +75,13 @@ def run_routing(run: RoutingRun) -> Iterator[RoutingResult]:
     """Send each request through our own loop in progressive mode, one after the other."""
     contract = run.project.contract
     rules = load_fixtures(run.project.root, contract) if run.is_fixture else None
-    catalog, shown = build_catalog(run.project.usable)
     isolation = detect_isolation()
-    with open_model(run.model, rules=rules) as model:
+    with take_snapshot(run.project.usable, ()) as frozen, open_model(run.model, rules=rules) as model:
         subject = LoopSubject(
             model=model,
             terms=contract.candidate,
-            catalog=catalog,
-            prompt_skills=shown,
+            catalog=frozen.catalog,
+            prompt_skills=frozen.prompt_skills,
             eager_scope=contract.eager_scope,
             isolation=isolation,
             policy=script_policy(isolation, api_keys_in_environment(), allow_unisolated=run.request.allow_unisolated),
@@ -92,9 +93,12 @@ def run_routing(run: RoutingRun) -> Iterator[RoutingResult]:
 
 def _route(subject: LoopSubject, case: RoutingCase) -> RoutingResult:
     started = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="skillassay-", ignore_cleanup_errors=True) as folder:
+    workspace = Path(tempfile.mkdtemp(prefix="skillassay-"))
+    try:
         request = SubjectRequest(query=case.query, files=(), mode=Mode.PROGRESSIVE, skill_path="")
-        result = subject.answer(request, Path(folder))
+        result = subject.answer(request, workspace)
+    finally:
+        remove_tree(workspace)
     why: str | None
     if result.error is not None:
         status, why = "UNSCORED", f"{result.error.reason.value} ({result.error.stage.value}): {result.error.message}"

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from skillassay.errors import Reason, Stage
 from skillassay.plan import Mode, Plan, PlannedTrial
-from skillassay.record import Outcome, TrialRecord
+from skillassay.record import Outcome, Spent, TrialRecord
 from skillassay.stats import Interval, PairedDifference, paired_difference, wilson
 from skillassay.transcript import Usage
 
@@ -166,7 +166,7 @@ def _mode_total(rows: Sequence[Row], mode: Mode) -> ModeTotal:
     scored = [row for row in rows if row.record.outcome.scored]
     usage = Usage()
     for row in rows:
-        usage = usage.plus(row.record.candidate.usage)
+        usage = usage.plus(_complete_usage(row.record.candidate))
     return ModeTotal(
         mode=mode,
         k=sum(row.record.k for row in scored),
@@ -177,6 +177,13 @@ def _mode_total(rows: Sequence[Row], mode: Mode) -> ModeTotal:
         n_calls=sum(row.record.candidate.n_calls for row in rows),
         n_retries=sum(max(0, row.record.candidate.n_attempts - row.record.candidate.n_calls) for row in rows),
     )
+
+
+def _complete_usage(spent: Spent) -> Usage:
+    """What one side used; counts are unknown where a call was begun that told none, since it may have cost tokens."""
+    usage = spent.usage
+    n_untold = spent.n_calls - usage.n_calls if usage.n_calls or usage.is_empty else 0  # 0 of a record from before
+    return usage.plus(Usage(n_calls=n_untold)) if n_untold > 0 else usage
 
 
 def lift_of(rows: Sequence[Row], skill_path: str | None) -> Lift:

@@ -258,7 +258,7 @@ class _Rules:
             hint = "write it as `metadata.version`: clients ignore or refuse the top-level key"
             self._add(VERSION_TOP_LEVEL, "unexpected key `version`; use `metadata.version`", ("version",), hint)
         if inner is None and outer is None:
-            hint = f"run `skillassay bump --init {self._target}`"
+            hint = "run `skillassay bump --init`, for one skill with its folder behind it"
             self._add(VERSION_MISSING, "the skill has no version", (), hint)
             return None, None
         if inner is not None and outer is not None and inner != outer:

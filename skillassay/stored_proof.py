@@ -1,12 +1,14 @@
 """What stored runs prove for a lock. Reads records, runs nothing.
 
-The newest run that decided on exactly these bytes, cases and terms counts, also when it says no: running until
-something passes and locking that is not offered. A partial or interrupted run decides nothing.
+The newest run that decided on exactly these bytes, cases and terms counts, also when it says no. A partial, interrupted
+or undecided run decides nothing. How many runs decided before it goes into its evidence, so that running until
+something passes is seen by whoever reads the lock's evidence; whoever removes runs removes them from the count.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,32 +16,60 @@ from skillassay.canonical import sha256_hex
 from skillassay.evidence import EvidenceProblem, Expected, evidence_bytes, evidence_from_body
 from skillassay.relock import Proof
 from skillassay.store import RUNS, list_runs, read_header, read_result
+from skillassay.terms import differing_terms
+
+
+@dataclass(slots=True, kw_only=True)
+class _Tally:
+    """The decided runs about one skill so far, oldest first."""
+
+    passed: int = 0
+    failed: int = 0
+    newest: Proof | None = None
+    known: set[str] = field(default_factory=set)
 
 
 def find_proofs(root: Path, expected: Mapping[str, Expected]) -> dict[str, Proof]:
     """By skill path, what the newest run says that decided on exactly what is expected; no entry where none did.
 
-    Each run's header is read once, and its result only if the run is about a skill still sought.
+    Each run's header is read once, and its result only if the run is about a skill sought.
     """
-    proofs: dict[str, Proof] = {}
-    for run_id in reversed(list_runs(root)):
-        sought = [path for path in expected if path not in proofs]
-        if not sought:
-            break
+    tallies: dict[str, _Tally] = {}
+    for run_id in list_runs(root):
         folder = root / RUNS / run_id
         header = read_header(folder)
-        about = [path for path in sought if _is_about(header, expected[path], path)]
+        about = [path for path, wanted in expected.items() if _is_about(header, wanted)]
         result = read_result(folder) if about else None
-        if result is not None and not result["interrupted"]:
-            proofs |= {path: _proof_of(result, path, run_id) for path in about}
-    return proofs
+        if result is None or result["interrupted"]:
+            continue
+        for path in about:
+            _count(tallies.setdefault(path, _Tally()), result, expected[path], header, run_id)
+    return {
+        path: replace(tally.newest, known=frozenset(tally.known))
+        for path, tally in tallies.items()
+        if tally.newest is not None
+    }
 
 
-def _proof_of(result: Mapping[str, Any], skill_path: str, run_id: str) -> Proof:
-    body = result["evidence"].get(skill_path)
-    if body is None:
-        why_not = f"{result['no_evidence'][skill_path]} ({run_id})"
-        return Proof(data=None, sha256=None, evidence=None, why_not=why_not)
+def _count(
+    tally: _Tally, result: Mapping[str, Any], expected: Expected, header: Mapping[str, Any], run_id: str
+) -> None:
+    """Add one run, if it decided."""
+    body = result["evidence"].get(expected.skill_path)
+    if body is not None:
+        proof = _proof_of(body | {"attempts": {"passed": tally.passed, "failed": tally.failed}}, run_id)
+        tally.newest = proof
+        tally.passed += 1
+        tally.known |= {proof.sha256} if proof.sha256 is not None else set()
+        return
+    # A failure under a stricter limit than the contract's says nothing about the contract's.
+    if result["decision"]["status"] == "failed" and header["contract"]["binding"] == expected.terms:
+        why_not = f"{result['no_evidence'][expected.skill_path]} ({run_id})"
+        tally.newest = Proof(data=None, sha256=None, evidence=None, why_not=why_not)
+        tally.failed += 1
+
+
+def _proof_of(body: Mapping[str, Any], run_id: str) -> Proof:
     try:
         evidence = evidence_from_body(body)
     except EvidenceProblem as problem:
@@ -48,13 +78,13 @@ def _proof_of(result: Mapping[str, Any], skill_path: str, run_id: str) -> Proof:
     return Proof(data=data, sha256=sha256_hex(data), evidence=evidence, why_not=None)
 
 
-def _is_about(header: Mapping[str, Any], expected: Expected, skill_path: str) -> bool:
+def _is_about(header: Mapping[str, Any], expected: Expected) -> bool:
     """Whether a run was about these bytes, cases and terms as a whole: a partial run decides nothing."""
-    skill = header["skills"].get(skill_path)
+    skill = header["skills"].get(expected.skill_path)
     if skill is None or skill["digest"] != expected.skill_digest:
         return False
-    if header["binding_digest"] != expected.binding:
+    if differing_terms(header["contract"]["binding"], expected.terms):
         return False
     if any(header["cases"].get(name) != digest for name, digest in expected.cases.items()):
         return False
-    return skill_path in header["facts"]["whole_skills"]
+    return expected.skill_path in header["facts"]["whole_skills"]

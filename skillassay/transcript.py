@@ -6,7 +6,7 @@ be sent back byte for byte. What may be graded is ``text`` alone: thoughts never
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 
@@ -66,7 +66,11 @@ class Tool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Token counts as the provider told them; None means not told. ``estimated`` marks counts that nobody metered."""
+    """Token counts of ``n_calls`` calls as the provider told them; ``estimated`` marks counts that nobody metered.
+
+    None is a count that at least one of the calls did not tell: a sum with a gap is no sum. ``Usage()`` is no call at
+    all, and adds nothing. A usage of 0 calls that has a count (a record from before ``n_calls``) is taken as complete.
+    """
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -74,9 +78,19 @@ class Usage:
     cached_tokens: int | None = None
     total_tokens: int | None = None
     estimated: bool = False
+    n_calls: int = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it stands for no call: none was counted and nothing was told."""
+        counts = (self.input_tokens, self.output_tokens, self.thought_tokens, self.cached_tokens, self.total_tokens)
+        return self.n_calls == 0 and all(count is None for count in counts)
 
     def plus(self, other: Usage) -> Usage:
-        """Field by field; None plus None stays None, so that an unknown count never becomes a zero."""
+        """Field by field; what one side does not know, the sum does not know."""
+        if self.is_empty or other.is_empty:
+            known = other if self.is_empty else self
+            return replace(known, estimated=self.estimated or other.estimated)
         return Usage(
             input_tokens=_add(self.input_tokens, other.input_tokens),
             output_tokens=_add(self.output_tokens, other.output_tokens),
@@ -84,13 +98,12 @@ class Usage:
             cached_tokens=_add(self.cached_tokens, other.cached_tokens),
             total_tokens=_add(self.total_tokens, other.total_tokens),
             estimated=self.estimated or other.estimated,
+            n_calls=self.n_calls + other.n_calls,
         )
 
 
 def _add(left: int | None, right: int | None) -> int | None:
-    if left is None or right is None:
-        return left if right is None else right
-    return left + right
+    return None if left is None or right is None else left + right
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,7 @@ from skillassay.errors import Reason, Stage, TrialError
 from skillassay.judge import ask_judge, parse_verdicts, ungrounded
 from skillassay.models.base import Model, ModelReply
 from skillassay.plan import PlannedTrial
+from skillassay.process import remove_tree
 from skillassay.record import Mark, Outcome, Spent, TrialRecord
 from skillassay.store import now_utc
 from skillassay.subjects.base import InputFile, Subject, SubjectRequest, SubjectResult
@@ -56,8 +57,9 @@ def run_trial(planned: PlannedTrial, parts: TrialParts) -> TrialRecord:
         outcome = _observe(planned, parts, seen)
     except TrialError as error:
         outcome = _unscored(error)
-        if error.stage is Stage.JUDGE:
-            seen.judge = replace(seen.judge, n_attempts=seen.judge.n_attempts + error.n_attempts)
+        if error.stage is Stage.JUDGE and error.n_attempts:
+            n_calls, n_attempts = seen.judge.n_calls + 1, seen.judge.n_attempts + error.n_attempts
+            seen.judge = replace(seen.judge, n_calls=n_calls, n_attempts=n_attempts)
     except Exception as error:  # noqa: BLE001 - a bug of ours must not be booked on the candidate, nor end the run
         where = traceback.extract_tb(error.__traceback__)[-1]
         detail = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
@@ -71,7 +73,7 @@ def run_trial(planned: PlannedTrial, parts: TrialParts) -> TrialRecord:
         repeat=planned.repeat,
         n_criteria=planned.n_criteria,
         outcome=outcome,
-        marks=tuple(seen.marks),
+        marks=tuple(seen.marks[: planned.n_criteria]),  # a record with more would count as damaged
         answer=seen.answer,
         judge_reply=seen.judge_reply,
         transcript=[{"who": type(turn).__name__, **asdict(turn)} for turn in seen.result.transcript.turns],
@@ -87,8 +89,11 @@ def run_trial(planned: PlannedTrial, parts: TrialParts) -> TrialRecord:
 def _observe(planned: PlannedTrial, parts: TrialParts, seen: _Seen) -> Outcome:
     key = (planned.suite, planned.case_id)
     case = parts.cases[key]
-    with tempfile.TemporaryDirectory(prefix="skillassay-", ignore_cleanup_errors=True) as folder:
-        seen.result = parts.subject.answer(_subject_request(case, planned), Path(folder))
+    workspace = Path(tempfile.mkdtemp(prefix="skillassay-"))
+    try:
+        seen.result = parts.subject.answer(_subject_request(case, planned), workspace)
+    finally:
+        remove_tree(workspace)  # gives up in silence: what a script left behind is no part of the outcome
     if seen.result.error is not None:
         raise seen.result.error
     if seen.result.turn_limit or seen.result.answer is None:
@@ -106,6 +111,9 @@ def _observe(planned: PlannedTrial, parts: TrialParts, seen: _Seen) -> Outcome:
         _read_prose(case, structured, parts, seen)
     if case.rubric:
         _judge_rubric(case, text, parts, seen)
+    if len(seen.marks) != planned.n_criteria:
+        message = f"{len(seen.marks)} verdicts for {planned.n_criteria} planned"
+        raise TrialError(message, reason=Reason.HARNESS_ERROR, stage=Stage.HARNESS)
     return Outcome(status="PASS" if all(mark.passed for mark in seen.marks) else "FAIL")
 
 

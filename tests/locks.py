@@ -7,12 +7,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from skillassay.canonical import digest_of
 from skillassay.digest import build_manifest
 from skillassay.evidence import Evidence, Expected, evidence_bytes, evidence_from_body, evidence_path
 from skillassay.lock import SkillState, Terms
 from skillassay.lockfile import EvidenceRef, Lock, LockedSuite, LockEntry
 
-BINDING = "b" * 64
+BOUND = {
+    "candidate": {"model": "fixture", "prompt": "p" * 64},
+    "judge": {"model": "fixture"},
+    "gate": {"quality_min": "4/5"},
+    "scorer": 1,
+}
+BINDING = digest_of(BOUND)
 CASE_DIGEST = hashlib.sha256(b"case").hexdigest()
 TERMS = Terms(requires="fixture", require_evidence="all", ignore=())
 RATCHET = replace(TERMS, require_evidence="ratchet")
@@ -31,7 +38,7 @@ def body_of(path: str, digest: str, version: str, **changes: Any) -> dict[str, A
         "skill": {"path": path, "name": path.rpartition("/")[2], "version": version, "digest": digest},
         "decision": {"gate": "fixture_gate", "grade": "fixture"},
         "cases": {"quality/a": CASE_DIGEST},
-        "binding": {"digest": BINDING, "terms": {}},
+        "binding": {"digest": BINDING, "terms": BOUND},
         "catalog": {},
         "run": {"id": "run"},
     } | changes
@@ -48,7 +55,14 @@ def state_of(path: str = "skills/greeter", version: str | None = "1.0.0", text: 
         version_problem=None if version else "no metadata.version",
         digest=digest,
         files=files,
-        expected=Expected(skill_digest=digest, cases={"quality/a": CASE_DIGEST}, binding=BINDING, requires="fixture"),
+        expected=Expected(
+            skill_path=path,
+            version=version,
+            skill_digest=digest,
+            cases={"quality/a": CASE_DIGEST},
+            terms=BOUND,
+            requires="fixture",
+        ),
     )
     return proven(state)
 
@@ -89,3 +103,9 @@ def entry_of(state: SkillState, *, none: str | None = None) -> LockEntry:
 def lock_of(states: Sequence[SkillState], *, none: str | None = None) -> Lock:
     """A lock of these skills as they are."""
     return Lock(skills={s.path: entry_of(s, none=none) for s in states}, suites=SUITES, requires="fixture")
+
+
+def bound(**gate: Any) -> dict[str, Any]:
+    """The binding of evidence made under these terms of the gate."""
+    terms = BOUND | {"gate": gate}
+    return {"digest": digest_of(terms), "terms": terms}

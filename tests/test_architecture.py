@@ -15,15 +15,18 @@ PACKAGE = ROOT / "skillassay"
 
 LEVELS = """
 ground       __init__ errors expectation folding ignore links patterns printable stats tool_arguments
-.            trampoline transcript versions yaml_causes
-foundation   canonical findings process retry models.base checks.base
+.            regular trampoline transcript versions yaml_causes
+foundation   attempt canonical content findings process retry models.base checks.base checks.figures
+terms        terms fixture.files
 formats      case_files digest documents evidence exchange fixture.base frontmatter gemini_wire record skill_lints
 .            checks.json_answer checks.lines checks.numbers checks.pattern checks.text
 readers      checks.__init__ lockfile models.gemini schema script skill store
+lists        downgrades suite_drift
 rules        bump case contract revisions discovery fixture.rules lock reply tools
-judgement    binding behavior fixture.server judge plan relock
+judgement    base_lock binding behavior exposure fixture.server judge plan
+proofs       relock
 project      models.opening project prompts scoring stored_proof subjects.base
-decision     gate subjects.loop trial
+decision     gate snapshot subjects.loop trial
 execution    assessment locking runner
 preparation  preparation relocking results
 views        proof report.base routing

@@ -20,6 +20,7 @@ from skillassay.case import (
     load_suite,
 )
 from skillassay.findings import Finding
+from skillassay.schema import SCHEMA
 
 CASE: dict[str, Any] = {"id": "a", "skill": "s", "query": "q", "rubric": ["names the total"]}
 BEHAVIOR = {"action": "refuse", "refused": True, "required": "declines", "forbidden": "helps"}
@@ -35,17 +36,17 @@ def write(folder: Path, *cases: dict[str, Any], name: str = "quality.json") -> P
 
 def read(folder: Path, *cases: dict[str, Any]) -> tuple[Case, ...]:
     """The cases of a suite that must be sound."""
-    suite, findings = load_suite(write(folder, *cases), shown_as="quality.json")
-    assert findings == ()
-    assert suite is not None
-    return suite.cases
+    reading = load_suite(write(folder, *cases), shown_as="quality.json")
+    assert reading.findings == ()
+    assert reading.suite is not None
+    return reading.suite.cases
 
 
 def problems(folder: Path, *cases: dict[str, Any]) -> tuple[Finding, ...]:
     """The findings of a suite that must be broken."""
-    suite, findings = load_suite(write(folder, *cases), shown_as="quality.json")
-    assert suite is None
-    return findings
+    reading = load_suite(write(folder, *cases), shown_as="quality.json")
+    assert reading.suite is None
+    return reading.findings
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,70 @@ def test_a_second_case_of_one_id_is_found_at_its_line(tmp_path: Path) -> None:
 def test_all_problems_of_a_suite_come_at_once(tmp_path: Path) -> None:
     """One broken case hides no other."""
     codes = [f.code for f in problems(tmp_path, CASE | {"rubric": []}, CASE, CASE | {"id": "c", "files": ["no"]})]
-    assert codes == [NOTHING_TO_SCORE, BAD_FILE, DUPLICATE_ID]
+    assert sorted(codes) == sorted([NOTHING_TO_SCORE, BAD_FILE, DUPLICATE_ID])
+
+
+BROKEN: list[Any] = [
+    {"id": "x", "skill": "s"},
+    CASE | {"id": "x", "surprise": 1},
+    CASE | {"id": "x", "rubric": [7]},
+    CASE | {"id": "x", "checks": [{"type": "regex"}]},
+    CASE | {"id": "X"},
+    CASE | {"id": ["x"]},
+    7,
+    None,
+    [],
+]
+
+
+@pytest.mark.parametrize("broken", BROKEN, ids=str)
+@pytest.mark.parametrize("is_list", [False, True])
+def test_a_case_of_broken_shape_hides_no_other(tmp_path: Path, broken: Any, is_list: bool) -> None:
+    """All others are read and looked at, by their own lines; the suite cannot be used."""
+    cases = [CASE | {"id": "first"}, broken, CASE | {"id": "empty", "rubric": []}]
+    path = write(tmp_path, *cases)
+    if is_list:
+        path.write_text("[\n\n\n" + ",\n".join(map(json.dumps, cases)) + "\n]", encoding="utf-8")
+    reading = load_suite(path, shown_as="quality.json")
+    assert {(finding.code, finding.line) for finding in reading.findings} == {(SCHEMA, 5), (NOTHING_TO_SCORE, 6)}
+    assert [(case.id, case.line) for case in reading.draft.cases] == [("first", 4), ("empty", 6)]
+    assert (reading.suite, reading.is_complete) == (None, False)
+
+
+def test_a_broken_case_has_an_id_all_the_same(tmp_path: Path) -> None:
+    """A duplicate is found before the other case is mended."""
+    found = problems(tmp_path, {"id": "a"}, CASE)
+    assert {(finding.code, finding.line) for finding in found} == {(SCHEMA, 4), (DUPLICATE_ID, 5)}
+
+
+@pytest.mark.parametrize(
+    ("head", "name"), [({}, ""), ({"suite": 7, "version": "1"}, ""), ({"suite": "q", "version": None, "more": 1}, "q")]
+)
+def test_a_broken_head_hides_no_case(tmp_path: Path, head: dict[str, Any], name: str) -> None:
+    """Name, version and unknown fields are one thing and the cases another."""
+    path = tmp_path / "quality.json"
+    path.write_text(json.dumps(head | {"cases": [CASE | {"rubric": []}]}), encoding="utf-8")
+    reading = load_suite(path, shown_as="quality.json")
+    assert {SCHEMA, NOTHING_TO_SCORE} == {finding.code for finding in reading.findings}
+    assert (reading.suite, reading.is_complete, reading.draft.name) == (None, True, name)
+
+
+@pytest.mark.parametrize(
+    "text", ["7", "null", "{}", "[]", '{"suite": "q", "version": "1", "cases": 7}', '{"cases": []}']
+)
+def test_a_document_without_cases_is_no_suite(tmp_path: Path, text: str) -> None:
+    """Findings, no case and no exception."""
+    (tmp_path / "quality.json").write_text(text, encoding="utf-8")
+    reading = load_suite(tmp_path / "quality.json", shown_as="quality.json")
+    assert {finding.code for finding in reading.findings} == {SCHEMA}
+    assert (reading.suite, reading.draft.cases, reading.is_complete) == (None, (), False)
+
+
+def test_checks_in_short_form_are_counted(tmp_path: Path) -> None:
+    """They come first and cannot carry samples; a check that merely has such an id is none of them."""
+    written = {"id": "must_match-x", "type": "regex", "pattern": "x"}
+    (case,) = read(tmp_path, CASE | {"must_match": ["x", "y"], "must_not_match": "z", "checks": [written]})
+    assert (case.n_short_checks, len(case.checks), case.checks[3]["id"]) == (3, 4, "must_match-x")
 
 
 def test_ids_of_text_criteria_do_not_hang_on_their_order(tmp_path: Path) -> None:
@@ -143,8 +207,7 @@ def test_a_plain_list_is_named_after_its_file(tmp_path: Path) -> None:
     """It has version 0, and its cases have their lines."""
     path = tmp_path / "seed.json"
     path.write_text("[\n" + json.dumps(CASE) + ",\n" + json.dumps(CASE | {"id": "b"}) + "]", encoding="utf-8")
-    suite, findings = load_suite(path, shown_as="evals/seed.json")
-    assert findings == ()
+    suite = load_suite(path, shown_as="evals/seed.json").suite
     assert suite is not None
     assert (suite.name, suite.version, [case.line for case in suite.cases]) == ("seed", "0", [2, 3])
 
@@ -154,7 +217,7 @@ def test_yaml_and_json_suites_are_one(tmp_path: Path) -> None:
     (case,) = read(tmp_path, CASE)
     text = "suite: q\nversion: '1'\ncases:\n- {id: a, skill: s, query: q, rubric: [names the total]}\n"
     (tmp_path / "q.yaml").write_text(text, encoding="utf-8")
-    suite, _ = load_suite(tmp_path / "q.yaml", shown_as="q.yaml")
+    suite = load_suite(tmp_path / "q.yaml", shown_as="q.yaml").suite
     assert suite is not None
     assert suite.cases[0].digest == case.digest
 
@@ -171,14 +234,22 @@ def test_duplicate_routing_ids_are_found(tmp_path: Path) -> None:
     """Routing cases have ids of their own."""
     body = {"id": "a", "query": "q", "expect": {"skills": ["s"]}}
     cases, (finding,) = load_routing(write(tmp_path, body, body), shown_as="routing.json")
-    assert cases == ()
+    assert len(cases) == 2
     assert (finding.code, finding.line) == (DUPLICATE_ID, 5)
+
+
+def test_a_broken_routing_case_hides_no_other(tmp_path: Path) -> None:
+    """The sound ones are read, duplicates are found."""
+    body = {"id": "a", "query": "q", "expect": {"skills": ["s"]}}
+    cases, findings = load_routing(write(tmp_path, body, {"id": "b"}, body), shown_as="routing.json")
+    assert [case.line for case in cases] == [4, 6]
+    assert {(finding.code, finding.line) for finding in findings} == {(SCHEMA, 5), (DUPLICATE_ID, 6)}
 
 
 def test_a_broken_file_is_one_finding(tmp_path: Path) -> None:
     """No suite and no exception."""
     (tmp_path / "quality.json").write_text("{", encoding="utf-8")
-    for load in (load_suite, load_routing):
-        nothing, findings = load(tmp_path / "quality.json", shown_as="quality.json")
-        assert not nothing
-        assert len(findings) == 1
+    reading = load_suite(tmp_path / "quality.json", shown_as="quality.json")
+    assert (reading.suite, reading.is_complete, len(reading.findings)) == (None, False, 1)
+    cases, findings = load_routing(tmp_path / "quality.json", shown_as="quality.json")
+    assert (cases, len(findings)) == ((), 1)

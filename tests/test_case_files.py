@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from skillassay.case_files import MAX_FILE_BYTES, CaseFileProblem, read_case_file
+from skillassay.case_files import MAX_FILE_BYTES, CaseFileProblem, read_case_file, read_case_files
 
 
 @pytest.fixture
@@ -80,3 +80,14 @@ def test_texts_are_hashed_with_lf(tmp_path: Path, data: bytes, hashed: bytes, te
     file = read_case_file("f", tmp_path)
     assert file.sha256 == hashlib.sha256(hashed).hexdigest()
     assert file.text == text
+
+
+def test_files_of_a_case_are_read_with_all_problems(folder: Path) -> None:
+    """Each that cannot be used has its index; one that is named twice is one of them."""
+    names = ["gone", "files/note.txt", "./files/note.txt", "inside.txt"]
+    files, unusable = read_case_files(names, lambda name: read_case_file(name, folder))
+    assert [file.path for file in files] == ["files/note.txt", "inside.txt"]
+    assert unusable == (
+        (0, "file 'gone' cannot be read: No such file or directory"),
+        (2, "file './files/note.txt' is named twice"),
+    )

@@ -25,8 +25,9 @@ from skillassay.contract import (
     load_contract,
     raised_quality_min,
 )
+from skillassay.downgrades import DOWNGRADABLE, NOT_DOWNGRADABLE
 from skillassay.errors import UsageError
-from skillassay.findings import Finding
+from skillassay.findings import CODES, Finding
 from skillassay.schema import load_schema
 
 NAMES: dict[str, Any] = {"models": Models(candidate="m", judge="j"), "prompts": Prompts(candidate="p", judge="q")}
@@ -190,3 +191,20 @@ def test_the_limit_is_never_lowered(wanted: str) -> None:
     with pytest.raises(UsageError) as caught:
         raised_quality_min(GateTerms(), wanted)
     assert caught.value.hint
+
+
+def test_only_rules_of_the_specification_can_be_downgraded(tmp_path: Path) -> None:
+    """Each other code, known or not, is an error with its line and has no effect; the rest holds."""
+    text = "contract: 1\nowner: me\ncheck:\n  downgrade:\n  - skill.name-folder\n"
+    contract, findings = load(tmp_path, f"{text}  - digest.link-dangles\n  - lock.relocked\n  - nonsense\n")
+    assert contract is not None
+    assert (contract.owner, contract.downgrade) == ("me", frozenset({"skill.name-folder"}))
+    assert [(one.code, one.line) for one in findings] == [(NOT_DOWNGRADABLE, line) for line in (6, 7, 8)]
+    assert "'digest.link-dangles'" in findings[0].message
+
+
+def test_what_can_be_downgraded_is_a_known_rule_about_skills() -> None:
+    """And none that keeps a skill from being read."""
+    assert set(CODES) >= DOWNGRADABLE
+    assert all(code.startswith("skill.") for code in DOWNGRADABLE)
+    assert not {"skill.frontmatter-invalid", "skill.name-missing", "skill.not-utf8"} & DOWNGRADABLE

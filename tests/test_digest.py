@@ -153,7 +153,7 @@ def test_an_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             raise PermissionError(13, "Permission denied")
         return real(path, flags)
 
-    monkeypatch.setattr("skillassay.digest.os.open", refuse)
+    monkeypatch.setattr("skillassay.content.os.open", refuse)
     files, findings = read(tmp_path)
     assert (files.digest, [one.path for one in files.entries]) == (None, ["SKILL.md"])
     assert (errors(findings), findings[0].path) == (["digest.unreadable"], "skills/demo/secret.md")
@@ -195,22 +195,57 @@ def test_collisions_name_both(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "data", "warns"),
+    ("path", "data", "severity"),
     [
-        ("scripts/a.sh", b"echo\r\n", True),
-        ("scripts/a.bash", b"echo\r\n", True),
-        ("scripts/a.py", b"pass\r\n", True),
-        ("scripts/run", b"#!/bin/sh\r\n", True),
-        ("scripts/run", b"plain\r\n", False),
-        ("notes.md", b"#!x\r\n", False),
-        ("scripts/a.sh", b"echo\n", False),
-        ("scripts/a.sh", b"\0\r\n", False),
+        ("scripts/a.sh", b"echo\r\n", Severity.ERROR),
+        ("scripts/a.bash", b"echo\r\n", Severity.ERROR),
+        ("scripts/run", b"#!/bin/sh\r\n", Severity.ERROR),
+        ("scripts/run", b"#! /usr/bin/env -S LANG=C bash -eu\r\necho\r\n", Severity.ERROR),
+        ("scripts/run.tool", b"#!/bin/dash\r\n", Severity.ERROR),
+        ("scripts/a.py", b"pass\r\n", Severity.WARNING),
+        ("scripts/a.py", b"#!/usr/bin/env python3\r\n", Severity.WARNING),
+        ("scripts/run", b"#!/usr/bin/env node\r\n", Severity.WARNING),
+        ("scripts/run", b"#!\r\n", Severity.WARNING),
+        ("scripts/run", b"plain\r\n", None),
+        ("notes.md", b"#!x\r\n", None),
+        ("scripts/a.sh", b"echo\n", None),
+        ("scripts/a.sh", b"\0\r\n", None),
     ],
 )
-def test_scripts_with_crlf(path: str, data: bytes, warns: bool, tmp_path: Path) -> None:
-    """They do not start on Unix, which the digest alone would hide."""
-    findings = read(write(tmp_path, {"SKILL.md": SKILL, path: data}))[1]
-    assert [(one.code, one.severity) for one in findings] == [("digest.script-crlf", Severity.WARNING)] * warns
+def test_scripts_with_crlf(path: str, data: bytes, severity: Severity | None, tmp_path: Path) -> None:
+    """A shell's does not run on Unix, others do not start by themselves; the digest alone would hide both."""
+    files, findings = read(write(tmp_path, {"SKILL.md": SKILL, path: data}))
+    expected = [] if severity is None else [("digest.script-crlf", severity)]
+    assert [(one.code, one.severity) for one in findings] == expected
+    assert (files.digest is None) == (severity is Severity.ERROR)
+
+
+def test_a_file_beyond_the_limit_is_an_error_and_is_not_read(tmp_path: Path) -> None:
+    """A sparse file of 6 GiB costs nothing; the other files are still listed."""
+    write(tmp_path, {"SKILL.md": SKILL, "big.bin": b""})
+    os.truncate(tmp_path / "big.bin", 6 << 30)
+    files, findings = read(tmp_path)
+    assert (files.digest, [one.path for one in files.entries]) == (None, ["SKILL.md"])
+    assert (errors(findings), findings[0].path) == (["digest.file-too-large"], "skills/demo/big.bin")
+    assert "512 MiB" in findings[0].message
+
+
+@pytest.mark.parametrize(("n_more", "codes"), [(0, []), (1, ["digest.file-too-large"])])
+def test_skill_md_has_a_limit_of_its_own(n_more: int, codes: list[str], tmp_path: Path) -> None:
+    """4 MiB to the byte; beyond it there is nothing to parse."""
+    data = SKILL + b"x" * ((4 << 20) - len(SKILL) + n_more)
+    files, read_data, findings = read_files(write(tmp_path, {"SKILL.md": data}), path="x")
+    assert files is not None
+    assert (errors(list(findings)), read_data) == (codes, None if codes else data)
+
+
+def test_a_long_text_is_hashed_as_a_short_one(tmp_path: Path) -> None:
+    """Above the size that is read in one go, with CRLF throughout."""
+    text = "zażółć\r\n".encode() * 700_000
+    files, _ = read(write(tmp_path, {"SKILL.md": SKILL, "long.txt": text}))
+    assert len(text) > 4 << 20
+    assert files.digest == by_definition({"SKILL.md": SKILL, "long.txt": text.replace(b"\r\n", b"\n")})
+    assert files.folded == ("long.txt",)
 
 
 def test_the_ignore_list_of_the_caller(tmp_path: Path) -> None:

@@ -38,9 +38,7 @@ def test_every_command_named_in_a_page_exists() -> None:
     wrong = [
         (page.name, word)
         for page in PAGES
-        for word in re.findall(
-            r"(?:`|^|\$ )skillassay ([a-z][a-z0-9-]*)", page.read_text(encoding="utf-8"), flags=re.MULTILINE
-        )
+        for word in COMMAND.findall(page.read_text(encoding="utf-8"))
         if word not in known
     ]
     assert not wrong

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +119,11 @@ def test_billion_laughs_are_refused_at_the_first_anchor() -> None:
     assert finding.line == 1
 
 
-@given(st.recursive(st.none() | st.booleans() | st.text(max_size=6), lambda i: st.lists(i, max_size=3), max_leaves=8))
+# PyYAML follows YAML 1.1 and leaves `1e5` unquoted as a text; in the core schema, which we read, it is a number.
+TEXTS = st.text(max_size=6).filter(lambda text: re.fullmatch(r"[-+]?[0-9.]+[eE][-+]?[0-9]+", text) is None)
+
+
+@given(st.recursive(st.none() | st.booleans() | TEXTS, lambda i: st.lists(i, max_size=3), max_leaves=8))
 def test_what_pyyaml_writes_is_read_back(value: Any) -> None:
     """Law: a safe dump of plain values reads back as the same values, whatever the texts look like."""
     assert read(yaml.safe_dump({"v": value}, allow_unicode=False)).value == {"v": value}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,11 @@ from skillassay.evidence import (
     parse_evidence,
     read_evidence,
 )
-from tests.locks import body_of, evidence_of, proven, sha, state_of
+from tests.locks import BOUND, body_of, bound, evidence_of, proven, sha, state_of
 
 BODY = body_of("skills/greeter", sha("bytes"), "1.0.0")
 STATE = state_of()
+SKILL = evidence_of(STATE).body["skill"]
 
 
 @pytest.mark.parametrize(
@@ -62,6 +64,10 @@ def test_evidence_reads_back() -> None:
         ({"run": {}}, "lacks run.id"),
         ({"voided": False}, "reason in words"),
         ({"voided": " "}, "reason in words"),
+        ({"attempts": 3}, "no count of earlier runs"),
+        ({"attempts": {"passed": True, "failed": 0}}, "no count of earlier runs"),
+        ({"attempts": {"passed": 0, "failed": -1}}, "no count of earlier runs"),
+        ({"fixtures": "x"}, "lacks fixtures.digest"),
     ],
     ids=str,
 )
@@ -107,9 +113,13 @@ def test_fitting_evidence_has_no_mismatch() -> None:
     [
         ({"voided": "the judge was broken"}, "voided", "the judge was broken"),
         ({"skill": BODY["skill"]}, "other-bytes", sha("bytes")[:12]),
+        ({"skill": SKILL | {"path": "more/greeter"}}, "other-bytes", "about more/greeter, not skills/greeter"),
+        ({"skill": SKILL | {"version": "1.0.1"}}, "other-bytes", "about 1.0.1, not 1.0.0"),
         ({"cases": {"quality/a": sha("other")}}, "other-cases", "quality/a"),
         ({"cases": {"quality/a": sha("case"), "quality/b": sha("b")}}, "other-cases", "cases that differ: quality/b"),
-        ({"binding": {"digest": "c" * 64}}, "other-contract", "candidate, judge, gate rules or scorer version"),
+        ({"binding": {"digest": "c" * 64, "terms": BOUND}}, "other-contract", "not the digest of its terms"),
+        ({"binding": {"digest": "c" * 64}}, "other-contract", "none are recorded"),
+        ({"binding": bound(quality_min="3/4")}, "other-contract", "gate.quality_min 3/4, not 4/5"),
     ],
 )
 def test_each_mismatch_has_its_kind(change: dict[str, Any], kind: str, words: str) -> None:
@@ -158,3 +168,16 @@ def test_a_broken_file_is_a_problem_in_words(tmp_path: Path) -> None:
     assert "cannot be read" in (read_evidence(tmp_path, "x")[2] or "")
     (tmp_path / "evals/evidence/y.json").write_bytes(b"<<<<<<< HEAD\n")
     assert "not JSON" in (read_evidence(tmp_path, "y")[2] or "")
+
+
+def test_evidence_under_a_stricter_limit_counts() -> None:
+    """``QUALITY_MIN=0.9`` proves what 0.8 asks for."""
+    assert mismatches(evidence_of(proven(STATE, binding=bound(quality_min="9/10"))), STATE.expected) == ()
+
+
+def test_a_pipe_in_its_place_is_not_waited_for(tmp_path: Path) -> None:
+    """Nor is more read than evidence can be long."""
+    path = tmp_path / evidence_path("x")
+    path.parent.mkdir(parents=True)
+    os.mkfifo(path)
+    assert "is not a regular file" in (read_evidence(tmp_path, "x")[2] or "")

@@ -12,6 +12,7 @@ from skillassay.case import load_suite
 from skillassay.cli.main import main
 from skillassay.errors import InputError
 from skillassay.exchange import Imported, merge_cases, read_evals
+from tests.project import Cli
 
 GUIDE: dict[str, Any] = {
     "skill_name": "pdf-forms",
@@ -86,8 +87,6 @@ def test_files_are_found_against_skill_and_evals_folder(skill_folder: Path, name
         ({"id": 1, "prompt": "p", "assertions": ["a"], "should_trigger": False}, "field 'should_trigger'"),
         ({"id": 1, "prompt": "p", "assertions": [{"pattern": "x"}, "a"]}, "an assertion without text"),
         ({"id": 1, "prompt": "p", "assertions": [{"text": "a", "type": "regex"}]}, "the fields type"),
-        ({"id": 1, "prompt": "p", "assertions": ["a"], "files": ["gone.txt"]}, "does not exist"),
-        ({"id": 1, "prompt": "p", "assertions": ["a"], "files": ["../../etc/passwd"]}, "leaves the skill"),
     ],
 )
 def test_what_cannot_be_carried_is_listed(skill_folder: Path, item: dict[str, Any], words: str) -> None:
@@ -95,6 +94,31 @@ def test_what_cannot_be_carried_is_listed(skill_folder: Path, item: dict[str, An
     lost = read({"skill_name": "s", "evals": [item]}, skill_folder).lost
     assert len(lost) == 1
     assert words in lost[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("gone.txt", "not carried, its file 'gone.txt' does not exist: add it"),
+        ("evals", "'evals' does not exist"),
+        ("nul\0", "does not exist"),
+        ("../../etc/passwd", "not carried, its file '../../etc/passwd' leaves the skill"),
+        ("/etc/hostname", "leaves the skill"),
+        (7, "leaves the skill"),
+    ],
+)
+def test_a_case_that_lacks_a_file_is_not_carried(skill_folder: Path, name: object, words: str) -> None:
+    """Without it the case would be another question. Its other files are not copied, other cases are carried."""
+    names = ["evals/files/form.csv", name]
+    items = [
+        {"id": 1, "prompt": "p", "assertions": ["a"], "files": names},
+        {"id": 2, "prompt": "p", "assertions": ["a"]},
+    ]
+    imported = read({"skill_name": "s", "evals": items}, skill_folder)
+    (lost,) = imported.lost
+    assert words in lost
+    assert [case["id"] for case in imported.cases] == ["s-2"]
+    assert imported.files == ()
 
 
 @pytest.mark.parametrize("value", [[], {}, {"evals": {}}, None, "x"])
@@ -126,8 +150,7 @@ def test_import_writes_a_suite_that_loads(
     """Through the command: the suite is valid, its files lie beside it, and a second import changes no byte."""
     source = str(skill_folder / "evals" / "evals.json")
     assert main(["--root", str(tmp_path), "import", source]) == 0
-    suite, findings = load_suite(tmp_path / "evals" / "quality.json", shown_as="evals/quality.json")
-    assert findings == ()
+    suite = load_suite(tmp_path / "evals" / "quality.json", shown_as="evals/quality.json").suite
     assert suite is not None
     assert suite.cases[0].files[0].text == "name;date\n"
     before = (tmp_path / "evals" / "quality.json").read_bytes()
@@ -150,10 +173,117 @@ def test_losses_exit_with_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "lost " in capsys.readouterr().out
 
 
-def test_a_broken_suite_is_left_as_it_is(skill_folder: Path, tmp_path: Path) -> None:
-    """Importing into a file that is no JSON exits 3 and changes nothing."""
-    target = tmp_path / "evals" / "quality.json"
+def put(path: Path, *evals: dict[str, Any]) -> Path:
+    """An evals.json of the skill `s`; every eval has a prompt and an assertion unless told otherwise."""
+    items = [{"prompt": "p", "assertions": ["a"]} | item for item in evals]
+    path.write_text(json.dumps({"skill_name": "s", "evals": items}), encoding="utf-8")
+    return path
+
+
+def test_importing_again_takes_up_a_case_whose_file_was_added(cli: Cli) -> None:
+    """The first import writes nothing for it, so that its id is free and the second one is complete."""
+    source = str(put(cli.root / "evals.json", {"id": 1}, {"id": 2, "files": ["form.csv"]}))
+    first = cli("import", source)
+    assert (first.code, first.out.splitlines()[-1]) == (
+        1,
+        "evals/quality.json: 1 added, 0 already there, 1 thing not carried",
+    )
+    assert not (cli.root / "evals" / "files").exists()
+    (cli.root / "form.csv").write_text("name\n", encoding="utf-8")
+    assert cli("import", source).code == 0
+    suite = load_suite(cli.root / "evals" / "quality.json", shown_as="evals/quality.json").suite
+    assert suite is not None
+    assert [[file.text for file in case.files] for case in suite.cases] == [[], ["name\n"]]
+
+
+def test_files_of_one_name_in_two_folders_are_two(cli: Cli) -> None:
+    """A file is known by its path; a link inside the skill's folder is followed."""
+    for folder in ("x", "y"):
+        (cli.root / folder).mkdir()
+        (cli.root / folder / "form.csv").write_text(folder, encoding="utf-8")
+    (cli.root / "x" / "link.csv").symlink_to("../y/form.csv")
+    source = put(
+        cli.root / "evals.json", {"id": 1, "files": ["x/form.csv", "y/form.csv", "./y/form.csv", "x/link.csv"]}
+    )
+    assert cli("import", str(source)).code == 0
+    suite = load_suite(cli.root / "evals" / "quality.json", shown_as="evals/quality.json").suite
+    assert suite is not None
+    assert [file.text for file in suite.cases[0].files] == ["x", "y", "y"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words", "hint"),
+    [
+        ("nosuch.json", None, "nosuch.json does not exist", "name an evals.json"),
+        ("torn.json", '{"evals":\n[', "torn.json:2: not JSON", "mend the file"),
+        ("latin.json", b"\xe9", "latin.json is not UTF-8", "save the file as UTF-8"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_one_clear_error(
+    cli: Cli, name: str, text: str | bytes | None, words: str, hint: str
+) -> None:
+    """An error with a next step, and no errno."""
+    if text is not None:
+        (cli.root / name).write_bytes(text.encode() if isinstance(text, str) else text)
+    ran = cli("import", str(cli.root / name))
+    error, tip = ran.err.splitlines()
+    assert (ran.code, ran.out) == (3, "")
+    assert words in error
+    assert "Errno" not in error
+    assert tip.startswith(f"hint: {hint}")
+
+
+OWN = {"id": "own", "skill": "s", "query": "q", "rubric": ["r"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("[{", ["file.syntax"]),
+        (json.dumps({"cases": [OWN]}), ["file.schema"]),
+        (json.dumps([OWN, OWN, {"id": "x"}]), ["suite.duplicate-id", "file.schema"]),
+        (json.dumps([OWN | {"files": ["gone"]}]), ["suite.bad-file"]),
+        ("7", ["file.schema"]),
+    ],
+)
+def test_a_broken_suite_is_left_as_it_is(cli: Cli, text: str, codes: list[str]) -> None:
+    """What is wrong with it is said with its codes, nothing is written, exit 3."""
+    source = put(cli.root / "evals.json", {"id": 1})
+    target = cli.root / "evals" / "quality.json"
     target.parent.mkdir()
-    target.write_text("[{", encoding="utf-8")
-    assert main(["--root", str(tmp_path), "import", str(skill_folder / "evals" / "evals.json")]) == 3
-    assert target.read_text(encoding="utf-8") == "[{"
+    target.write_text(text, encoding="utf-8")
+    ran = cli("import", str(source))
+    assert (ran.code, ran.out) == (3, "")
+    assert [code for code in codes if f"error {code}" not in ran.err] == []
+    assert target.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize(
+    ("item", "words"),
+    [
+        ({"id": 1, "assertions": ["a" * 2001]}, "longer than 2000"),
+        ({"id": 1, "prompt": "p" * 100_001}, "longer than 100000"),
+        ({"id": 1, "files": ["large"]}, "is over 4194304 bytes"),
+    ],
+)
+@pytest.mark.parametrize("more", [(), ("--dry-run",)])
+def test_nothing_is_written_that_would_not_load(cli: Cli, item: dict[str, Any], words: str, more: tuple[str]) -> None:
+    """The merged suite is read before it is written; a dry run says the same."""
+    with (cli.root / "large").open("wb") as stream:
+        stream.truncate(4 * 1024 * 1024 + 1)
+    source = put(cli.root / "evals.json", item, {"id": 2})
+    ran = cli("import", *more, str(source))
+    assert (ran.code, ran.out) == (3, "")
+    assert words in ran.err
+    assert not (cli.root / "evals").exists()
+
+
+def test_a_file_of_a_case_that_is_there_is_not_overwritten(cli: Cli) -> None:
+    """Its case's digest holds its content, and a suite is append-only."""
+    (cli.root / "form.csv").write_text("one\n", encoding="utf-8")
+    assert cli("import", str(put(cli.root / "evals.json", {"id": 1, "files": ["form.csv"]}))).code == 0
+    (cli.root / "form.csv").write_text("two\n", encoding="utf-8")
+    ran = cli("import", str(put(cli.root / "evals.json", {"id": 2, "files": ["form.csv"]})))
+    assert (ran.code, ran.out) == (3, "")
+    assert "files/s/form.csv is there with another content" in ran.err
+    assert (cli.root / "evals" / "files" / "s" / "form.csv").read_text(encoding="utf-8") == "one\n"

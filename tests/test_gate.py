@@ -260,11 +260,11 @@ def test_a_skill_that_moved_leaves_the_decision_open() -> None:
 
 @pytest.mark.parametrize("modes", [ALL_MODES[:1], ALL_MODES[:2], ALL_MODES[::2]], ids=str)
 def test_a_partial_plan_is_decided_on_what_it_planned(modes: tuple[Mode, ...]) -> None:
-    """With progressive there is something to decide; without ``none`` there is nothing to beat."""
+    """With progressive and none there is something to decide; without ``none`` whether it is beaten stays open."""
     decision = decided(plan=plan_of(*CASES, modes=modes))
-    assert decision.status is Status.PASSED
-    beats = line(decision, "beats_none").status
-    assert beats is (Status.PASSED if Mode.NONE in modes else Status.NOT_APPLICABLE)
+    wanted = Status.PASSED if Mode.NONE in modes else Status.UNDECIDED
+    assert (decision.status, line(decision, "beats_none").status) == (wanted, wanted)
+    assert line(decision, "quality_min").status is Status.PASSED
 
 
 @pytest.mark.parametrize("modes", [(Mode.NONE,), (Mode.EAGER,), (Mode.NONE, Mode.EAGER)], ids=str)
@@ -289,6 +289,14 @@ def test_a_live_run_passes_another_gate() -> None:
 def test_declared_means_that_all_else_passed(say: Say) -> None:
     """A failure or an open line elsewhere is no declared run."""
     assert not decided(say, is_fixture=False).declared
+
+
+def test_a_live_run_that_could_not_score_is_undecided() -> None:
+    """A lack of certification is no failure of the candidate: an error in a live run exits 3, a low score still 1."""
+    assert decided(except_for("a", Mode.NONE, unscored), is_fixture=False).exit_code == Exit.UNDECIDED
+    assert decided(unscored, is_fixture=False).exit_code == Exit.UNDECIDED
+    low = except_for("a", Mode.PROGRESSIVE, lambda trial: scored(trial, 1))
+    assert decided(low, is_fixture=False).exit_code == Exit.FAILED
 
 
 def test_every_line_has_its_number_and_limit() -> None:

@@ -160,10 +160,10 @@ def test_an_answer_is_read_whole(
 def test_usage_that_is_not_told_stays_none() -> None:
     """An unknown count is never a zero."""
     told = ask(reply({"text": "a"}, usageMetadata={"promptTokenCount": 3, "newCount": 1}, modelVersion="gemini-x-001"))
-    assert told.usage == Usage(input_tokens=3)
+    assert told.usage == Usage(input_tokens=3, n_calls=1)
     assert told.model == "gemini-x-001"
     assert ask(OK) == ModelReply(
-        turn=ModelTurn(text="ok", raw={"role": "model", "parts": [{"text": "ok"}]}), usage=Usage()
+        turn=ModelTurn(text="ok", raw={"role": "model", "parts": [{"text": "ok"}]}), usage=Usage(n_calls=1)
     )
 
 
@@ -177,4 +177,14 @@ def test_all_usage_fields_are_read() -> None:
         "totalTokenCount",
     )
     usage = ask(reply({"text": "a"}, usageMetadata=dict(zip(names, range(1, 6), strict=True)))).usage
-    assert usage == Usage(input_tokens=1, output_tokens=2, thought_tokens=3, cached_tokens=4, total_tokens=5)
+    told = Usage(input_tokens=1, output_tokens=2, thought_tokens=3, cached_tokens=4, total_tokens=5, n_calls=1)
+    assert usage == told
+
+
+@pytest.mark.parametrize(
+    ("told", "read"),
+    [(0, 0), (10**9, 10**9), (10**9 + 1, None), (-1, None), (10**300, None), (5.0, None), (True, None), ("5", None)],
+)
+def test_a_count_that_no_call_can_have_is_not_told(told: object, read: int | None) -> None:
+    """Neither negative, nor beyond a thousand million, nor another kind of value."""
+    assert ask(reply({"text": "a"}, usageMetadata={"promptTokenCount": told})).usage.input_tokens == read

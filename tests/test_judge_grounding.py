@@ -96,6 +96,24 @@ def test_other_words_are_not(evidence: str) -> None:
         ("12", "Total 12.50"),
         ("50", "Total 12.50"),
         ("5 %", "12,5 %"),
+        ("140 EUR", "Total 1 140 EUR"),
+        ("140 EUR", "Total 1\u00a0140 EUR"),
+        ("140 EUR", "Total 1\u202f140 EUR"),
+        ("140 EUR", "Total 1'140 EUR"),
+        ("140 EUR", "Total 1’140 EUR"),
+        ("567 EUR", "Total 1 234 567 EUR"),
+        ("234 567 EUR", "Total 1 234 567 EUR"),
+        ("140", "Total 140 000"),
+        ("140", "Total 140\u00a0000 EUR"),
+        ("1 140", "Total 1 140 000"),
+        ("140", "Total 140’000,50"),
+        ("5 jours", "solde:-5 jours"),
+        ("5 jours", "solde=-5 jours"),
+        ("5 jours", "solde :−5 jours"),
+        ("5 jours", "solde : − 5 jours"),
+        ("5 jours", "solde (- 5 jours)"),
+        ("5 jours", "solde *-5 jours*"),
+        ("5 jours", "solde ‑**5** jours"),
     ],
 )
 def test_a_figure_is_quoted_whole(evidence: str, answer: str) -> None:
@@ -112,10 +130,34 @@ def test_a_figure_is_quoted_whole(evidence: str, answer: str) -> None:
         ("12", "Total : 12, payé."),
         ("140", "(140)"),
         ("5", "lignes 3-5"),
+        ("5", "article (b)-5"),
+        ("1 140 EUR", "Total 1\u202f140 EUR"),
+        ("140 000", "Total 140\u00a0000"),
+        ("140 EUR", "en 2026 140 EUR"),
+        ("140 EUR", "soit 12,5 140 EUR"),
+        ("2026", "le 2026 140"),
+        ("140 EUR", "Total 1 140 EUR, dont 140 EUR"),
+        ("5 jours", "- 5 jours"),
+        ("5 jours", "reste - 5 jours"),
     ],
 )
 def test_a_figure_beside_punctuation_is_whole(evidence: str, answer: str) -> None:
     """A full stop, a comma, a bracket or a range does not make a longer figure."""
+    assert ungrounded([verdict(evidence)], answer) == ()
+
+
+@pytest.mark.parametrize("evidence", ["e", "a", "je", "e … je", "« e »", "'e'."])
+def test_a_letter_or_two_quote_nothing(evidence: str) -> None:
+    """They stand in any answer, on word boundaries too."""
+    assert ungrounded([verdict(evidence)], "C'est non, je refuse e. Il y a") == ("x",)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "answer"),
+    [("No.", "No."), ("**no**", "no"), ("oui", "C'est oui."), ("5", "Il y en a 5."), ("P1", "P1 ici")],
+)
+def test_a_short_answer_a_short_word_or_a_figure_is_enough(evidence: str, answer: str) -> None:
+    """The whole of a short answer, three letters, or a whole figure or code."""
     assert ungrounded([verdict(evidence)], answer) == ()
 
 

@@ -10,12 +10,26 @@ import pytest
 
 from skillassay import lock as rules
 from skillassay.findings import Finding, Severity
-from skillassay.lock import SkillState, Terms, base_findings, changed_files, verify
+from skillassay.lock import SkillState, Terms, changed_files, fixture_findings, verify
 from skillassay.lockfile import EvidenceRef, Lock, LockedSuite
-from tests.locks import CASE_DIGEST, RATCHET, SUITES, TERMS, entry_of, lock_of, proven, sha, state_of, unproven
+from tests.locks import (
+    CASE_DIGEST,
+    RATCHET,
+    SUITES,
+    TERMS,
+    bound,
+    entry_of,
+    evidence_of,
+    lock_of,
+    proven,
+    sha,
+    state_of,
+    unproven,
+)
 
 OLD = state_of()
 OTHER = state_of("skills/other")
+OLD_SKILL = evidence_of(OLD).body["skill"]
 
 
 def found(
@@ -127,9 +141,9 @@ def _partly_evaluated(states: Sequence[SkillState]) -> Lock:
     ("change", "code", "words"),
     [
         ({"voided": "wrong judge"}, "lock.evidence-voided", "greeter 1.0.0: wrong judge"),
-        ({"skill": {"path": "x", "version": "1.0.0", "digest": sha("x")}}, "lock.evidence-other-bytes", sha("x")[:12]),
+        ({"skill": OLD_SKILL | {"digest": sha("x")}}, "lock.evidence-other-bytes", sha("x")[:12]),
         ({"cases": {"quality/b": CASE_DIGEST}}, "lock.evidence-other-cases", "quality/a, quality/b"),
-        ({"binding": {"digest": "c" * 64}}, "lock.evidence-other-contract", "scorer version differ"),
+        ({"binding": bound(quality_min="1/2")}, "lock.evidence-other-contract", "gate.quality_min 1/2, not 4/5"),
     ],
 )
 def test_evidence_that_does_not_fit(change: dict[str, Any], code: str, words: str) -> None:
@@ -176,66 +190,10 @@ def test_a_change_in_the_catalog_warns() -> None:
     assert "skills/gone, " in only(warnings).message
 
 
-@pytest.mark.parametrize(
-    ("now", "words"),
-    [
-        ({"a": sha("other")}, "case a changed under the same suite version"),
-        ({}, "case a vanished under the same suite version"),
-    ],
-)
-def test_an_edited_suite(now: dict[str, str], words: str) -> None:
-    """Suites are append-only per version."""
-    finding = only(found(OLD, suites={"quality": LockedSuite(version="1.0.0", cases=now)}))
-    assert finding.code == rules.SUITE_EDITED
-    assert words in finding.message
-    assert "raise the suite's version" in (finding.hint or "")
-
-
-@pytest.mark.parametrize(
-    "suite",
-    [
-        LockedSuite(version="1.0.0", cases={"a": CASE_DIGEST, "new": sha("n")}),
-        LockedSuite(version="1.1.0", cases={"a": sha("other")}),
-    ],
-    ids=["appended", "new version"],
-)
-def test_appending_and_a_new_version_are_fine(suite: LockedSuite) -> None:
-    """More cases at any time, other cases under another version."""
-    assert found(OLD, suites={"quality": suite}) == []
-
-
 @pytest.mark.parametrize("terms", [replace(TERMS, ignore=("*.log",)), replace(TERMS, requires="model")])
 def test_a_lock_written_under_other_rules(terms: Terms) -> None:
     """The lock names its own ignore list and grade, and the contract's must be the same."""
     assert rules.IGNORE in {one.code for one in found(OLD, terms=terms)}
-
-
-@pytest.mark.parametrize(
-    ("now", "code"),
-    [
-        (state_of(text="Say bye."), rules.RELOCKED),
-        (state_of(version="1.0.0+b", text="Say bye."), rules.RELOCKED),
-        (state_of(version="0.9.0"), rules.WENT_BACK),
-        (state_of(version="1.0.1", text="Say bye."), None),
-        (OLD, None),
-    ],
-)
-def test_against_a_base(now: SkillState, code: str | None) -> None:
-    """An edit that was relocked under its old version is caught, and so is a version that went back."""
-    findings = base_findings(lock_of([now]), lock_of([OLD]), "main")
-    assert [one.code for one in findings] == ([] if code is None else [code])
-    assert all("at main" in one.message and "greeter" in one.message for one in findings)
-
-
-def test_a_suite_relocked_under_its_version_is_caught_against_a_base() -> None:
-    """The rule for bytes holds for cases too."""
-    now = replace(lock_of([OLD]), suites={"quality": LockedSuite(version="1.0.0", cases={"a": sha("other")})})
-    assert only(base_findings(now, lock_of([OLD]), "main")).code == rules.SUITE_EDITED
-
-
-def test_skills_new_or_gone_since_the_base_are_fine() -> None:
-    """Adding and removing are seen by the lock itself."""
-    assert base_findings(lock_of([OTHER]), lock_of([OLD]), "main") == []
 
 
 def test_changed_files_in_words() -> None:
@@ -250,3 +208,62 @@ def test_every_verdict_has_its_own_code() -> None:
     names = [value for name, value in vars(rules).items() if name.isupper() and isinstance(value, str)]
     codes = [value for value in (*names, *rules.EVIDENCE.values()) if value.startswith("lock.")]
     assert len(codes) == len(set(codes))
+
+
+HAND_EDITS: list[tuple[dict[str, Any], str]] = [
+    ({"files": {"SKILL.md": "0" * 64}}, "its digest is not that of its files"),
+    ({"name": "other"}, "its name is 'other', in SKILL.md 'greeter'"),
+    ({"evidence": replace(entry_of(OLD).evidence, file="/etc/passwd")}, "its evidence is '/etc/passwd'"),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), HAND_EDITS, ids=["files", "name", "file"])
+def test_an_entry_edited_by_hand(change: dict[str, Any], words: str) -> None:
+    """The digest is the hash of the entry's own files, the name the tree's, the evidence where evidence lies."""
+    lock = replace(lock_of([OLD]), skills={OLD.path: replace(entry_of(OLD), **change)})
+    finding = only(found(OLD, lock=lock))
+    assert finding.code == rules.HAND_EDITED
+    assert words in finding.message
+
+
+def test_a_digest_written_by_hand() -> None:
+    """An entry that claims the tree's bytes and lists the old files does not pass for unchanged."""
+    now = state_of(text="Say bye.")
+    lock = replace(lock_of([OLD]), skills={OLD.path: replace(entry_of(OLD), digest=now.digest)})
+    assert rules.HAND_EDITED in {one.code for one in found(now, lock=lock)}
+
+
+MOVED = "more/greeter"
+
+
+@pytest.mark.parametrize(
+    ("now", "codes"),
+    [
+        (state_of(MOVED, text="Say bye."), {rules.ADDED, rules.REMOVED, rules.MOVED_EDITED}),
+        (state_of(MOVED, version="0.9.0"), {rules.ADDED, rules.REMOVED, rules.MOVED_EDITED}),
+        (state_of(MOVED, version="1.0.1", text="Say bye."), {rules.ADDED, rules.REMOVED}),
+        (state_of(MOVED), {rules.ADDED, rules.REMOVED}),
+        (state_of("more/other", text="Say bye."), {rules.ADDED, rules.REMOVED}),
+    ],
+    ids=["edited", "back", "raised", "only moved", "another skill"],
+)
+def test_a_moved_skill_is_compared_with_its_old_entry(now: SkillState, codes: set[str]) -> None:
+    """Added here and removed there under one name: an edit needs a new version as without the move."""
+    findings = apart_from_the_catalog(found(now))
+    assert {one.code for one in findings} == codes
+    assert all("skills/greeter" in one.message for one in findings if one.code == rules.MOVED_EDITED)
+
+
+def test_a_copy_is_no_move() -> None:
+    """Where the old folder still stands, a skill of the same name is a new one."""
+    codes = {one.code for one in apart_from_the_catalog(found(OLD, state_of(MOVED, text="Say bye.")))}
+    assert codes == {rules.ADDED}
+
+
+def test_other_authored_answers_are_one_counted_warning() -> None:
+    """Fixture evidence names the answers it was made on; evidence without them says nothing."""
+    states = [proven(OLD, fixtures={"digest": sha("then")}), OTHER]
+    assert fixture_findings(states, sha("then")) == []
+    finding = only(fixture_findings(states, sha("now")))
+    assert (finding.code, finding.severity) == (rules.FIXTURES, Severity.WARNING)
+    assert "1 of 2 skills" in finding.message

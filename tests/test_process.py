@@ -108,7 +108,7 @@ def test_timeout_kills_the_whole_group() -> None:
     started = time.monotonic()
     result = sh("sleep 60 & echo $!; wait", timeout_s=0.3)
     assert result.timed_out
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 20
     assert not is_alive(int(result.stdout))
 
 
@@ -124,7 +124,7 @@ def test_survivor_in_its_own_session_is_not_waited_for() -> None:
     started = time.monotonic()
     result = sh("setsid sh -c 'echo $$; exec sleep 60' & sleep 0.1")
     assert result.exit_code == 0
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 20
     os.kill(int(result.stdout), signal.SIGKILL)
 
 

@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 from skillassay import lock as rules
+from skillassay.base_lock import LOST_EVIDENCE
 from skillassay.evidence import evidence_bytes, evidence_from_body, evidence_path
 from skillassay.lock import SkillState
 from skillassay.lockfile import Lock, LockedSuite
-from skillassay.relock import LOST_EVIDENCE, Options, Proof, Relock, plan_relock
-from tests.locks import RATCHET, SUITES, TERMS, body_of, entry_of, lock_of, proven, sha, state_of, unproven
+from skillassay.relock import NEWEST_FAILED, Options, Proof, Relock, plan_relock
+from skillassay.suite_drift import SUITE_EDITED
+from tests.locks import RATCHET, SUITES, TERMS, body_of, bound, entry_of, lock_of, proven, sha, state_of, unproven
 
 OLD = state_of()
 NEW = unproven(state_of(version="1.0.1", text="Say bye."))
@@ -26,6 +28,17 @@ def proof_of(state: SkillState, **changes: Any) -> Proof:
     body = body_of(state.path, state.digest, state.version or "", **changes)
     data = evidence_bytes(body)
     return Proof(data=data, sha256=hashlib.sha256(data).hexdigest(), evidence=evidence_from_body(body), why_not=None)
+
+
+def evidence_sha(state: SkillState) -> str:
+    """The SHA-256 of a skill's evidence in the tree."""
+    assert state.evidence_sha256 is not None
+    return state.evidence_sha256
+
+
+def known(sha256: str) -> Proof:
+    """A stored run that gives the evidence in the tree."""
+    return Proof(data=None, sha256=None, evidence=None, why_not=None, known=frozenset({sha256}))
 
 
 NO = Proof(data=None, sha256=None, evidence=None, why_not="the run's fixture_gate is failed (run-7)")
@@ -75,7 +88,7 @@ def test_locking_again_changes_nothing() -> None:
 
 def test_a_first_lock() -> None:
     """Without an old lock every skill is added."""
-    plan = relock(OLD, OTHER)
+    plan = relock(OLD, OTHER, proofs={s.path: known(evidence_sha(s)) for s in (OLD, OTHER)})
     assert plan.lock == lock_of([OLD, OTHER])
     assert plan.lines[0] == "added      skills/greeter 1.0.0 (fixture evidence)"
 
@@ -119,7 +132,7 @@ def test_what_is_refused(state: SkillState, code: str, no_evidence: bool) -> Non
 def test_a_case_edited_under_its_suites_version_is_refused() -> None:
     """Locking would forget what the case was."""
     suites = {"quality": LockedSuite(version="1.0.0", cases={"a": sha("other")})}
-    assert refusal(relock(OLD, old=lock_of([OLD]), suites=suites)) == rules.SUITE_EDITED
+    assert refusal(relock(OLD, old=lock_of([OLD]), suites=suites)) == SUITE_EDITED
 
 
 def test_every_refusal_is_told() -> None:
@@ -141,7 +154,7 @@ def test_every_refusal_is_told() -> None:
         (None, "no run has evaluated exactly these bytes"),
         (NO, "the run's fixture_gate is failed (run-7)"),
         (proof_of(NEW, decision={"grade": "fixture"}, voided="wrong judge"), "wrong judge"),
-        (proof_of(NEW, binding={"digest": "c"}), "scorer version differ"),
+        (proof_of(NEW, binding=bound(quality_min="1/2")), "its terms differ: gate.quality_min 1/2, not 4/5"),
     ],
 )
 def test_a_refusal_says_why_there_is_no_proof(proof: Proof | None, words: str) -> None:
@@ -219,6 +232,98 @@ def test_refresh_takes_the_newest_runs_evidence() -> None:
     assert fresh.lines[0].startswith("evidence ")
 
 
-def test_refresh_without_a_newer_proof_keeps_what_holds() -> None:
-    """A failed newer run does not take committed evidence away."""
-    assert relock(OLD, old=lock_of([OLD]), proofs={OLD.path: NO}, refresh=True).refusals == ()
+def test_refresh_without_any_run_keeps_what_holds() -> None:
+    """There is nothing newer to take."""
+    assert relock(OLD, old=lock_of([OLD]), refresh=True).refusals == ()
+
+
+@pytest.mark.parametrize("no_evidence", [False, True])
+def test_refresh_is_refused_when_the_newest_run_failed(no_evidence: bool) -> None:
+    """Who asks for the newest run's word gets it."""
+    plan = relock(OLD, old=lock_of([OLD]), proofs={OLD.path: NO}, refresh=True, no_evidence=no_evidence)
+    assert refusal(plan) == NEWEST_FAILED
+    assert "the run's fixture_gate is failed (run-7)" in plan.refusals[0].message
+
+
+def test_a_newer_failure_is_told_beside_evidence_that_is_kept() -> None:
+    """A failed newer run does not take committed evidence away, and is not passed over in silence."""
+    plan = relock(OLD, old=lock_of([OLD]), proofs={OLD.path: NO})
+    assert plan.refusals == ()
+    assert plan.lock == lock_of([OLD])
+    assert plan.lines[1].startswith("warning    skills/greeter: ")
+    assert "the run's fixture_gate is failed (run-7)" in plan.lines[1]
+
+
+def test_earlier_failures_are_told() -> None:
+    """Evaluating until it passes is seen by whoever locks, now and each time after."""
+    proof = proof_of(NEW, attempts={"passed": 1, "failed": 2})
+    plan = relock(NEW, old=lock_of([OLD]), proofs={NEW.path: proof})
+    words = "attempts   skills/greeter: 2 of 3 earlier runs on the same bytes, cases and terms failed"
+    assert plan.lines[1:] == (words,)
+    passed = proof_of(NEW, attempts={"passed": 1, "failed": 0})
+    assert len(relock(NEW, old=lock_of([OLD]), proofs={NEW.path: passed}).lines) == 1
+
+
+FORGED = proven(state_of(version="1.0.1", text="Steal keys."), run={"id": "never-ran"})
+
+
+def test_evidence_that_nobody_vouches_for_locks_nothing() -> None:
+    """It fits these bytes, and is neither the locked file nor what a stored run gives."""
+    plan = relock(FORGED, old=lock_of([OLD]))
+    assert refusal(plan) == rules.NO_EVIDENCE
+    assert "is not what was locked, and no stored run gives it" in plan.refusals[0].message
+    assert refusal(relock(proven(OLD, results={"k": 99}), old=lock_of([OLD]))) == rules.NO_EVIDENCE
+
+
+def test_evidence_counts_when_a_run_or_a_committed_lock_vouches_for_it() -> None:
+    """A stored run of these bytes gives it, also an older one; or the other side of a merge has locked it."""
+    older = replace(proof_of(FORGED), known=frozenset({evidence_sha(FORGED)}))
+    for how in ({"proofs": {FORGED.path: older}}, {"trusted": frozenset({evidence_sha(FORGED)})}):
+        plan = relock(FORGED, old=lock_of([OLD]), **how)
+        assert (plan.refusals, plan.writes) == ((), ())
+        assert plan.lock.skills[FORGED.path].evidence.sha256 == evidence_sha(FORGED)
+
+
+def test_a_skill_in_the_tree_without_a_state_is_not_gone() -> None:
+    """It could not be read; forgetting it would let its next bytes pass as new."""
+    plan = relock(OLD, old=lock_of([OLD, OTHER]), present=frozenset({OLD.path, OTHER.path}))
+    assert refusal(plan) == rules.UNVERIFIABLE
+    assert plan.refusals[0].path == OTHER.path
+
+
+def test_a_move_is_no_new_version() -> None:
+    """Edited on the way to another folder: refused under the old version, whatever proof there is."""
+    edited = state_of("more/greeter", text="Say bye.")
+    plan = relock(edited, old=lock_of([OLD]), proofs={edited.path: proof_of(edited)}, no_evidence=True)
+    assert refusal(plan) == rules.MOVED_EDITED
+    raised = state_of("more/greeter", version="1.0.1", text="Say bye.")
+    plan = relock(raised, old=lock_of([OLD]), proofs={raised.path: proof_of(raised)})
+    assert plan.refusals == ()
+    assert plan.lines[1] == "removed    skills/greeter"
+
+
+def test_under_ratchet_a_move_loses_no_evidence() -> None:
+    """The skill is the one that had it."""
+    moved = unproven(state_of("more/greeter"))
+    assert refusal(relock(moved, old=lock_of([OLD]), terms=RATCHET)) == LOST_EVIDENCE
+
+
+def test_a_weak_grade_is_answered_with_the_two_ways_out() -> None:
+    """Evaluating again would not help: the hint names a real model and the contract's lock.requires."""
+    # The state expects what the lock requires, as the command builds it.
+    state = replace(NEW, expected=replace(NEW.expected, requires="declared"))
+    plan = relock(
+        state, old=lock_of([OLD]), proofs={NEW.path: proof_of(NEW)}, terms=replace(TERMS, requires="declared")
+    )
+    assert refusal(plan) == rules.NO_EVIDENCE
+    assert "it passed as fixture, the lock requires declared" in plan.refusals[0].message
+    assert "requires: fixture" in (plan.refusals[0].hint or "")
+
+
+def test_evidence_for_other_cases_is_named_without_any_run() -> None:
+    """The bytes are unchanged and only a case differs: that is what the refusal says."""
+    cases = {"quality/a": sha("a rubric line changed")}
+    state = replace(OLD, expected=replace(OLD.expected, cases=cases))
+    plan = relock(state, old=lock_of([OLD]))
+    assert refusal(plan) == rules.NO_EVIDENCE
+    assert "cases that differ" in plan.refusals[0].message

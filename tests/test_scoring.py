@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from skillassay.errors import Reason, Stage
 from skillassay.plan import Mode, Plan
-from skillassay.record import TrialRecord
+from skillassay.record import Spent, TrialRecord
 from skillassay.scoring import Scores, exact_lift, rate_of, score_run
 from skillassay.stats import wilson
 from skillassay.transcript import Usage
@@ -182,6 +182,25 @@ def test_unknown_tokens_stay_unknown() -> None:
     scores = score(plan, records)
     assert [total.usage.input_tokens for total in scores.totals] == [None] * 3
     assert scores.token_ratio is None
+
+
+GAPS = {
+    "an answered call that told nothing": Spent(n_calls=1, n_attempts=1, usage=Usage(n_calls=1)),
+    "the same in a record from before": Spent(n_calls=1, n_attempts=1, usage=Usage()),
+    "a second call that never answered": Spent(n_calls=2, n_attempts=5, usage=Usage(input_tokens=9, n_calls=1)),
+}
+
+
+@pytest.mark.parametrize("spent", GAPS.values(), ids=GAPS)
+def test_a_total_with_a_gap_is_no_total(spent: Spent) -> None:
+    """One call without a count, and the sum of its mode is not known; a trial that made no call leaves no gap."""
+    plan = plan_of(planned_case("a"), planned_case("b"), planned_case("c"), modes=(Mode.NONE,))
+    told = Spent(n_calls=1, n_attempts=1, usage=Usage(input_tokens=7, n_calls=1))
+    idle, whole, gap = (
+        replace(scored(t, 5), candidate=s) for t, s in zip(plan.trials, (Spent(), told, spent), strict=True)
+    )
+    assert [total.usage.input_tokens for total in score(plan, [idle, whole]).totals] == [7]
+    assert [total.usage.input_tokens for total in score(plan, [idle, whole, gap]).totals] == [None]
 
 
 def test_the_token_ratio_is_eager_over_progressive() -> None:

@@ -132,7 +132,7 @@ def test_background_process_does_not_hold_the_answer(demo: Demo) -> None:
     body = 'import subprocess,sys\nsubprocess.Popen([sys.executable,"-c","import time;time.sleep(60)"])\n'
     started = time.monotonic()
     assert demo.run({"scripts/daemon.py": body + 'print("parent done")\n'}).stdout == "parent done\n"
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 20
 
 
 def test_shell_that_waits_for_its_child_is_stopped(demo: Demo) -> None:
@@ -140,7 +140,7 @@ def test_shell_that_waits_for_its_child_is_stopped(demo: Demo) -> None:
     started = time.monotonic()
     output = demo.run({"scripts/spawn.sh": "sleep 60 &\necho started\nwait\n"}, limits=replace(LIMITS, timeout_s=0.4))
     assert output.stderr == "Timed out after 0.4 s."
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 20
 
 
 def test_long_output_keeps_head_and_tail(demo: Demo) -> None:

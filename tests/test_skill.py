@@ -164,9 +164,9 @@ def test_a_version_that_is_not_semver_gets_a_suggestion(version: str, likely: st
 
 
 def test_a_missing_version_names_the_command() -> None:
-    """The hint is a command that can be run."""
+    """The hint is one for all skills, so that forty findings of the kind stand together before it."""
     _, [finding] = parse("name: demo\ndescription: d\n")
-    assert finding.hint == "run `skillassay bump --init skills/demo`"
+    assert finding.hint == "run `skillassay bump --init`, for one skill with its folder behind it"
 
 
 @pytest.mark.parametrize(("n_lines", "expected"), [(500, {}), (501, {"skill.body-long": ("note", 1)})])

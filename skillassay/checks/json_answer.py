@@ -3,15 +3,22 @@
 The whole answer, white space around it aside, is one strict JSON value (``canonical.parse_json``): nothing is cut out
 of prose, nothing repaired. ``fence: "allow"`` also takes an answer that is one fenced Markdown block and nothing else.
 
+A schema is applied within a budget of steps and of processor time, because alternatives that refer to themselves take
+exponential time on a nested answer. Over it the check cannot decide: :class:`CheckFault`.
+
 ``json_equal`` reads numbers as exact decimals: 1 equals 1.0 and 1e0, 0.1 is not 0.10000000000000000001, true is not 1.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import re
+import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -27,12 +34,36 @@ from referencing.jsonschema import DRAFT202012
 
 from skillassay.canonical import Json, JsonProblem, canonical_bytes, parse_json
 from skillassay.checks.base import CheckFault, SpecProblem
-from skillassay.patterns import Pattern, PatternProblem
+from skillassay.patterns import TIME_LIMIT_S, Pattern, PatternProblem
 
 Run = Callable[[str], tuple[bool, str]]
 
 _FENCE = re.compile(r"(?:```|~~~)[\w+-]*[ \t]*\r?\n(.*?)\r?\n(?:```|~~~)", re.DOTALL)
 _FENCE_SCHEMA = {"enum": ["refuse", "allow"]}
+
+MAX_STEPS = 100_000
+"""Keywords applied to values in one check of one answer: a bound that is the same on every machine."""
+MAX_UNEVALUATED = 2_000
+"""Items under ``unevaluatedItems`` and ``unevaluatedProperties``, which compare each with all the others."""
+
+
+@dataclass(slots=True)
+class _Budget:
+    """What one application of a schema may still cost. Processor time of its thread: others must not decide it."""
+
+    steps: int = MAX_STEPS
+    end_s: float = field(default_factory=lambda: time.thread_time() + TIME_LIMIT_S)
+
+    def spend(self) -> None:
+        self.steps -= 1
+        if self.steps < 0:
+            raise CheckFault(f"the schema took over {MAX_STEPS} steps on this answer: do its alternatives multiply?")
+        if time.thread_time() > self.end_s:
+            raise CheckFault(f"the schema ran over {TIME_LIMIT_S:g} s on this answer")
+
+
+# A validator is shared by the threads that score; what it has spent belongs to one of them.
+_BUDGET: ContextVar[_Budget] = ContextVar("_BUDGET")
 
 
 def build_json_valid(spec: Mapping[str, Any]) -> Run:
@@ -46,10 +77,13 @@ def build_json_valid(spec: Mapping[str, Any]) -> Run:
             return False, _not_json(problem)
         if validator is None:
             return True, "one JSON value"
+        token = _BUDGET.set(_Budget())
         try:
             error = best_match(validator.iter_errors(value))
         except (Unresolvable, RecursionError) as fault:
             raise CheckFault(f"the schema cannot be applied: {str(fault)[:200]}") from fault
+        finally:
+            _BUDGET.reset(token)
         if error is None:
             return True, "one JSON value, valid under the schema"
         return False, f"at {error.json_path}: {error.message[:200]}"
@@ -137,7 +171,7 @@ def _shown(value: Json) -> str:
 
 
 def _build_validator(schema: Any) -> Validator:
-    """A validator that neither opens a URL nor runs an unbounded pattern or a quadratic comparison on the answer."""
+    """A validator that opens no URL, and whose patterns, comparisons and alternatives all end."""
     base: Any = validator_for(schema, default=Draft202012Validator)
     try:
         canonical_bytes(schema)
@@ -150,11 +184,37 @@ def _build_validator(schema: Any) -> Validator:
     problems = [problem for node in _objects(schema) for problem in _unusable(node, schema)]
     if problems:
         raise SpecProblem("; ".join(problems))
-    keywords = {"pattern": _check_pattern, "uniqueItems": _check_unique}
-    validator: Validator = extend(base, keywords)(  # type: ignore[no-untyped-call]  # the stubs leave it bare
-        schema, registry=Registry()
-    )
+    if isinstance(schema, dict):
+        # What names a draft is validated by the draft's own class, and a reference may lead back here.
+        schema = {key: value for key, value in schema.items() if key != "$schema"}
+    validator: Validator = _bounded(base)(schema, registry=Registry())
     return validator
+
+
+@functools.cache
+def _bounded(base: Any) -> Any:
+    """The draft's class with every keyword under the budget, and with our patterns and comparison of items."""
+    keywords = {**base.VALIDATORS, "pattern": _check_pattern, "uniqueItems": _check_unique}
+    # unevaluated… looks for what is evaluated without applying keywords, but asks this of every schema on its way.
+    types = base.TYPE_CHECKER.redefine("boolean", _is_boolean)
+    return extend(  # type: ignore[no-untyped-call]  # the stubs leave it bare
+        base, {name: _metered(name, check) for name, check in keywords.items()}, type_checker=types
+    )
+
+
+def _metered(name: str, check: Callable[..., Any]) -> Callable[..., Iterator[ValidationError]]:
+    def run(validator: Validator, wanted: Any, instance: Json, schema: Json) -> Iterator[ValidationError]:
+        _BUDGET.get().spend()
+        if name.startswith("unevaluated") and isinstance(instance, dict | list) and len(instance) > MAX_UNEVALUATED:
+            raise CheckFault(f"{name} is applied to {len(instance)} values, over the limit of {MAX_UNEVALUATED}")
+        yield from check(validator, wanted, instance, schema) or ()
+
+    return run
+
+
+def _is_boolean(_: Any, value: Json) -> bool:
+    _BUDGET.get().spend()
+    return isinstance(value, bool)
 
 
 def _objects(value: Json) -> Iterator[dict[str, Json]]:
@@ -167,6 +227,8 @@ def _objects(value: Json) -> Iterator[dict[str, Json]]:
 
 def _unusable(node: dict[str, Json], schema: Json) -> Iterator[str]:
     """What of one schema object cannot be kept within limits or resolved. Looks at ``const`` and ``enum`` data too."""
+    if node is not schema and isinstance(node.get("$schema"), str):
+        yield "schema: $schema below the top is not supported, one draft holds for the whole"
     if "patternProperties" in node:
         yield "schema: patternProperties is not supported, its patterns cannot be stopped; use propertyNames"
     if isinstance(node.get("pattern"), str):

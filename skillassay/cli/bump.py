@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from skillassay.bump import FIRST_VERSION, apply_bump, apply_init
-from skillassay.cli.output import emit, print_findings, say
+from skillassay.cli.output import counted, emit, print_findings, say
 from skillassay.contract import load_contract
 from skillassay.discovery import SkillPackage, discover
 from skillassay.errors import Exit, InputError, UsageError
@@ -48,7 +48,7 @@ def command(ctx: click.Context, *, arguments: tuple[str, ...], init: bool, first
     if package.skill is None:
         raise InputError(f"{package.path} cannot be read", findings=package.findings)
     edit = apply_bump(root, package.skill, part=Part(arguments[1]))
-    emit(f"{one_line(package.path)}: {edit.says}")
+    emit(f"{_shown(package)}: {edit.says}")
     say("next: skillassay eval, then skillassay lock")
     return int(Exit.PASSED)
 
@@ -68,12 +68,23 @@ def _init(root: Path, packages: tuple[SkillPackage, ...], names: tuple[str, ...]
             continue
         if edit.old != edit.new:
             n_changed += 1
-            emit(f"{one_line(package.path)}: {edit.says}")
+            emit(f"{_shown(package)}: {edit.says}")
     print_findings(broken, to_stderr=True)
     n_broken = len({finding.path for finding in broken})
-    emit(f"{len(chosen)} skills, {n_changed} given a version, {n_broken} left as they are because of errors")
+    emit(f"{counted(len(chosen), 'skill')}, {n_changed} given a version, {n_broken} left as they are because of errors")
+    if not chosen:
+        raise InputError(
+            "there is no skill here", hint="put a SKILL.md into skills/NAME/, or call it in the project's root"
+        )
+    if has_errors(broken):
+        return int(Exit.UNDECIDED)
     say("next: skillassay lock")
-    return int(Exit.UNDECIDED if has_errors(broken) else Exit.PASSED)
+    return int(Exit.PASSED)
+
+
+def _shown(package: SkillPackage) -> str:
+    """The skill's folder; its name where the folder is the project's root."""
+    return one_line(package.path if package.path != "." or package.skill is None else f"{package.skill.name} (.)")
 
 
 def _named(packages: tuple[SkillPackage, ...], names: tuple[str, ...]) -> tuple[SkillPackage, ...]:

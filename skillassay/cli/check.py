@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from skillassay.canonical import Json
-from skillassay.cli.output import count_text, emit, emit_json, first_step, print_findings
+from skillassay.cli.output import count_text, counted, emit, emit_json, first_step, print_findings
 from skillassay.errors import Exit
 from skillassay.findings import Finding, Severity, sort_findings
 from skillassay.locking import check_lock
@@ -63,7 +63,8 @@ def _summary(project: Project, findings: tuple[Finding, ...]) -> str:
     ignored = f", left out of digests besides the defaults: {', '.join(terms.ignore)}" if terms.ignore else ""
     contract = project.contract.path or "no contract, defaults hold"
     return (
-        f"{len(project.packages)} skills, {len(project.cases)} quality cases, {len(project.routing)} routing cases; "
+        f"{counted(len(project.packages), 'skill')}, {counted(len(project.cases), 'quality case')}, "
+        f"{counted(len(project.routing), 'routing case')}; "
         f"{contract}; the lock requires {terms.requires} evidence ({terms.require_evidence}){ignored}\n"
         f"check: {count_text(findings)}"
     )

@@ -47,12 +47,14 @@ def command(ctx: click.Context, *, cases: tuple[str, ...], model: str | None, al
 
 
 def _show(result: RoutingResult) -> None:
-    expected = ", ".join(result.case.expect_skills) or "none"
-    activated = ", ".join(result.activated) or "none"
-    tokens = tokens_text(result.input_tokens, estimated=result.estimated)
-    emit(f"{_WORDS[result.status]}  {one_line(result.case.id)}")
-    emit(f"      expected {one_line(expected)}; activated {one_line(activated)}; tokens in {tokens}")
-    for script in result.scripts:
-        emit(f"      script {one_line(script)}")
+    told = [
+        ("expected", ", ".join(result.case.expect_skills) or "none"),
+        ("activated", ", ".join(result.activated) or "none"),
+        *(("script", script) for script in result.scripts),
+        ("tokens in", tokens_text(result.input_tokens, estimated=result.estimated)),
+    ]
     if result.why is not None:
-        emit(f"      {one_line(result.why)}")
+        told.append(("why", result.why))
+    emit(f"{_WORDS[result.status]}  {one_line(result.case.id)}")
+    for word, text in told:
+        emit(f"      {word:<9}  {one_line(text)}")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from skillassay.cli.output import count_text, emit, first_step, print_findings, say
+from skillassay.cli.output import count_text, counted, emit, first_step, print_findings, say
 from skillassay.errors import Exit
 from skillassay.findings import has_errors, sort_findings
-from skillassay.lock import NO_VERSION
+from skillassay.lock import NO_VERSION, UNVERIFIABLE
 from skillassay.lockfile import LOCK_PATH
 from skillassay.locking import blocking_findings, check_lock
 from skillassay.printable import one_line
@@ -57,7 +57,7 @@ def command(ctx: click.Context, /, *, only_check: bool, base: str | None, skills
     changed = write_lock(project.root, relock)
     for line in relock.lines:
         emit(one_line(line))
-    emit(f"{LOCK_PATH} {'written' if changed else 'unchanged'}, {len(relock.lock.skills)} skills")
+    emit(f"{LOCK_PATH} {'written' if changed else 'unchanged'}, {counted(len(relock.lock.skills), 'skill')}")
     return int(Exit.PASSED)
 
 
@@ -66,7 +66,7 @@ def _check(project: Project, base: str | None) -> int:
     blocking = blocking_findings(project)
     findings = sort_findings([*blocking, *result.findings])
     print_findings(findings)
-    emit(f"lock --check: {result.n_skills} skills, {count_text(findings)}")
-    if result.readable and has_errors(result.findings):
+    emit(f"lock --check: {counted(result.n_skills, 'skill')}, {count_text(findings)}")
+    if result.readable and has_errors(one for one in result.findings if one.code != UNVERIFIABLE):
         return int(Exit.FAILED)
     return int(Exit.PASSED if result.readable and not blocking else Exit.UNDECIDED)

@@ -83,7 +83,8 @@ def say(text: str) -> None:
 def print_error(error: SkillassayError) -> None:
     """An error with its findings and its hint, on stderr."""
     if isinstance(error, InputError) and error.findings:
-        print_findings(error.findings, to_stderr=True)
+        errors = [finding for finding in error.findings if finding.severity is Severity.ERROR]
+        print_findings(errors or error.findings, to_stderr=True)
     say(f"error: {one_line(error.message)}")
     if error.hint:
         say(f"hint: {one_line(error.hint)}")
@@ -119,5 +120,9 @@ def first_step(findings: Iterable[Finding], codes: frozenset[str]) -> str | None
 def count_text(findings: Iterable[Finding]) -> str:
     """``2 errors, 1 warning, 0 notes``."""
     severities = [finding.severity for finding in findings]
-    counts = [(severities.count(severity), severity.value) for severity in Severity]
-    return ", ".join(f"{n} {word}{'' if n == 1 else 's'}" for n, word in counts)
+    return ", ".join(counted(severities.count(severity), severity.value) for severity in Severity)
+
+
+def counted(n: int, word: str) -> str:
+    """``1 skill``, ``2 skills``."""
+    return f"{n} {word}{'' if n == 1 else 's'}"

@@ -5,6 +5,8 @@ retry: attempts are counted here. It does not parse the reply: its types drop un
 in another base64 alphabet, while a model's content has to go back as it came; so the body is read by
 :mod:`skillassay.gemini_wire` and ``contents`` is handed over as ``extra_body``. It does not read the environment: the
 backend, the endpoint, the API version and the key are all passed. A timed-out attempt is not retried.
+
+It does not limit an attempt either, so :mod:`skillassay.attempt` does, through hooks of its HTTP client.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from skillassay.attempt import HOOKS, MAX_REPLY_BYTES, Attempt, BadEncoding, TooLarge
 from skillassay.errors import Reason, Stage, TrialError
 from skillassay.gemini_wire import MAX_MESSAGE_CHARS, build_contents, ordered_schema, read_reply
 from skillassay.models.base import ModelIdentity, ModelReply, ModelRequest
@@ -60,7 +63,7 @@ class GeminiModel:
         contents = build_contents(request.turns)
         settings = _settings(request)
 
-        def attempt(left_s: float | None) -> str:
+        def attempt(left_s: float | None) -> bytes:
             timeout_s = request.timeout_s if left_s is None else min(request.timeout_s, left_s)
             return sdk.post(self.name, contents, settings, timeout_s=timeout_s, stage=request.stage)
 
@@ -142,7 +145,7 @@ class _Sdk:
 
     def post(
         self, name: str, contents: list[dict[str, Any]], settings: Mapping[str, Any], *, timeout_s: float, stage: Stage
-    ) -> str:
+    ) -> bytes:
         """One HTTP attempt: the body of a 200, or :class:`AttemptFailed`."""
         config = self.types.GenerateContentConfig(
             **settings,
@@ -151,19 +154,36 @@ class _Sdk:
                 timeout=max(1, round(timeout_s * 1000)), extra_body={"contents": contents}
             ),
         )
+        failed: AttemptFailed | None = None
+        with Attempt(timeout_s) as attempt:
+            try:
+                self._ask(name, config, timeout_s=timeout_s, stage=stage)
+            except AttemptFailed as error:
+                failed = error
+        if attempt.timed_out:  # whatever else seems to have happened came of the connection being cut
+            raise _late(timeout_s, stage)
+        if failed is not None:
+            raise failed
+        return bytes(attempt.body)
+
+    def _ask(self, name: str, config: Any, *, timeout_s: float, stage: Stage) -> None:
         # The SDK wants contents of its own types; extra_body replaces them by the real ones, whole and untouched.
         stand_in = {"role": "user", "parts": [{"text": ""}]}
         try:
-            answer = self.client.models.generate_content(model=name, contents=[stand_in], config=config)
+            self.client.models.generate_content(model=name, contents=[stand_in], config=config)
         except self.api_error as error:
             raise _refused(error, stage) from None
         except self.timeouts:
-            message = f"no answer within {timeout_s:g} s"
-            raise AttemptFailed(TrialError(message, reason=Reason.TIMEOUT, stage=stage), may_retry=False) from None
+            raise _late(timeout_s, stage) from None
         except self.transport_errors as error:
             message = f"no answer: {type(error).__name__}: {error}"
             raise AttemptFailed(_provider("connection", message, stage), may_retry=True) from None
-        return answer.sdk_http_response.body or ""
+        except TooLarge:
+            message = f"the reply is larger than {MAX_REPLY_BYTES >> 20} MiB"
+            raise AttemptFailed(_provider("too_large", message, stage), may_retry=False) from None
+        except BadEncoding as error:
+            message = f"the reply cannot be unpacked: {error}"
+            raise AttemptFailed(_provider("non_json", message, stage), may_retry=False) from None
 
     def _fixed(self) -> dict[str, Any]:
         fixed: dict[str, Any] = {
@@ -183,7 +203,8 @@ def _open_sdk(*, api_key: str, base_url: str, api_version: str) -> _Sdk:
 
     # Without a handler Python prints the SDK's advice to stderr (two keys are set, …), on arguments that are not used.
     logging.getLogger("google_genai").addHandler(logging.NullHandler())
-    client_args: dict[str, Any] = {"follow_redirects": False}  # the key's header would follow to another host
+    # A redirect is not followed: the key's header would go with it to another host.
+    client_args: dict[str, Any] = {"follow_redirects": False, "event_hooks": HOOKS}
     url = urlsplit(base_url)
     if url.hostname in LOOPBACK:
         client_args["trust_env"] = False  # no proxy of the environment stands before this machine itself
@@ -204,6 +225,11 @@ def _open_sdk(*, api_key: str, base_url: str, api_version: str) -> _Sdk:
         timeouts=tuple(module.TimeoutException for module in loaded),
         transport_errors=tuple(module.RequestError for module in loaded),
     )
+
+
+def _late(timeout_s: float, stage: Stage) -> AttemptFailed:
+    message = f"no answer within {timeout_s:g} s"
+    return AttemptFailed(TrialError(message, reason=Reason.TIMEOUT, stage=stage), may_retry=False)
 
 
 def _refused(error: Any, stage: Stage) -> AttemptFailed:

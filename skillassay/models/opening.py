@@ -74,13 +74,19 @@ def open_model(spec: str, *, rules: FixtureRules | None = None, retry: RetryPoli
         yield model
 
 
-@contextmanager
-def _fixture(rules: FixtureRules | None, retry: RetryPolicy) -> Iterator[Model]:
+def require_rules(rules: FixtureRules | None) -> FixtureRules:
+    """The fixture's rules. Raises :class:`InputError` when there are none."""
     if rules is None or not (rules.subject or rules.judge):
         raise InputError(
             "the fixture model has no rules, so it could answer nothing",
             hint="write evals/fixtures/*.yaml (docs/reference/fixtures.md), or name a model with --model gemini:NAME",
         )
+    return rules
+
+
+@contextmanager
+def _fixture(rules: FixtureRules | None, retry: RetryPolicy) -> Iterator[Model]:
+    rules = require_rules(rules)
     # Imported here: the server costs what only a run may cost.
     from skillassay.fixture.server import FixtureServer
     from skillassay.models.gemini import GeminiModel

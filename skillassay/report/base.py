@@ -89,14 +89,16 @@ def failed_lines(row: Row, facts: RunFacts) -> list[tuple[str, str, str]]:
     """(word, id, text) for everything a reader must see of a trial: failed marks, lucky passes, why it has no score.
 
     A criterion's statement is followed by the judge's evidence, under the word ``why``, except in ``none``: there a
-    failure is what was to be expected, and the record has its evidence. What was activated or run otherwise than the
+    failure is what was to be expected, and the record has its evidence. A mark of a trial without a score decides
+    nothing: a failed one stands under ``saw FAIL``. What was activated or run otherwise than the
     case expects stands under ``routed``: it is told and enters no score.
     """
     record = row.record
     lines: list[tuple[str, str, str]] = []
     for mark in record.marks:
         if not mark.passed:
-            lines.append(("FAIL", mark.id, mark.text or mark.evidence))
+            word = "FAIL" if record.outcome.scored else "saw FAIL"
+            lines.append((word, mark.id, mark.text or mark.evidence))
             if mark.text and row.planned.mode is not Mode.NONE:
                 lines.append(("why", "", mark.evidence))
     if record.outcome.scored:

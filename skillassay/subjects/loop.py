@@ -72,6 +72,7 @@ class LoopSubject:
         )
         declared = () if request.mode is Mode.NONE else tool_declarations(catalog, mode_tools=tools.tools)
         for _ in range(self.terms.turn_limit):
+            said.n_calls += 1
             reply = self.model.generate(
                 ModelRequest(
                     system=system,
@@ -98,7 +99,7 @@ class LoopSubject:
 
 @dataclass(slots=True)
 class _Said:
-    """What one trial has said and spent so far."""
+    """What one trial has said and spent so far. ``n_calls`` counts calls begun, also those that never answered."""
 
     turns: list[Turn]
     n_calls: int = 0
@@ -108,7 +109,6 @@ class _Said:
 
     def add(self, reply: ModelReply) -> None:
         self.turns.append(reply.turn)
-        self.n_calls += 1
         self.n_attempts += reply.n_attempts
         self.usage = self.usage.plus(reply.usage)
         self.model = reply.model or self.model

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from skillassay.checks import build_check, evaluate
+from skillassay.checks import build_check, evaluate, verify_samples
 from skillassay.checks.base import CheckFault, SpecProblem, Verdict
 
 SCALARS = st.one_of(
@@ -114,6 +115,7 @@ def test_a_schema_decides(schema: Any, answer: str, passed: bool) -> None:
         ({"items": {"$ref": "#/$defs/gone"}}, "'#/\\$defs/gone' leads nowhere"),
         ({"patternProperties": {"a": {}}}, "use propertyNames"),
         ({"const": {1}}, "not JSON"),
+        ({"items": {"$schema": "https://json-schema.org/draft/2020-12/schema"}}, r"\$schema below the top"),
     ],
 )
 def test_an_unusable_schema_is_refused(schema: Any, message: str) -> None:
@@ -127,6 +129,79 @@ def test_a_hanging_pattern_in_a_schema_is_no_verdict() -> None:
     check = build_check({"type": "json_valid", "schema": {"pattern": "(a|aa)+$"}}, where="case")
     with pytest.raises(CheckFault, match="ran over"):
         evaluate(check, json.dumps("a" * 60 + "b"))
+
+
+NODE = {
+    "anyOf": [
+        {"type": "object", "properties": {"left": {"$ref": "#/$defs/node"}}, "required": ["left", "kind"]},
+        {"type": "object", "properties": {"left": {"$ref": "#/$defs/node"}}, "required": ["left", "op"]},
+        {"type": "string"},
+    ]
+}
+
+
+def doubling(word: str, *, n: int = 25) -> dict[str, Any]:
+    """A chain of definitions, each applying the next one twice under ``word``."""
+    names = [{"$ref": f"#/$defs/c{i + 1}"} for i in range(n)]
+    both: Any = [lambda one: [one, one], lambda one: {"a": one, "b": one}][word in {"dependentSchemas", "dependencies"}]
+    chain = {f"c{i}": {word: both(one)} for i, one in enumerate(names)}
+    return {"$ref": "#/$defs/c0", "$defs": chain | {f"c{n}": {"type": "string"}}}
+
+
+@pytest.mark.parametrize("draft", [None, "http://json-schema.org/draft-07/schema#"])
+@pytest.mark.parametrize("root", [{"$ref": "#/$defs/node"}, NODE], ids=["by reference", "at the top"])
+def test_alternatives_on_a_nested_answer_end(root: Any, draft: str | None) -> None:
+    """A recursive schema takes exponential time on a hostile answer; past the budget there is no verdict."""
+    schema = {**root, "$defs": {"node": NODE}} | ({"$schema": draft} if draft else {})
+    check = build_check({"type": "json_valid", "schema": schema}, where="case")
+    start = time.thread_time()
+    with pytest.raises(CheckFault, match=r"^the schema (took over 100000 steps|ran over 1 s) on this answer"):
+        evaluate(check, '{"left":' * 40 + "1" + "}" * 40)
+    assert time.thread_time() - start < 5
+    assert evaluate(check, '"leaf"').verdict is Verdict.PASS
+
+
+def test_a_schema_that_comes_back_to_its_own_draft_stays_bounded() -> None:
+    """``$schema`` at the top must not hand a reference to the top over to a validator without limits."""
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "properties": {"a": {"$ref": "#"}}}
+    check = build_check({"type": "json_valid", "schema": {**schema, "pattern": "(a|aa)+$"}}, where="case")
+    with pytest.raises(CheckFault, match="ran over"):
+        evaluate(check, json.dumps({"a": "a" * 60 + "b"}))
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        *(doubling(word) for word in ("anyOf", "oneOf", "allOf", "dependentSchemas")),
+        {"$schema": "http://json-schema.org/draft-07/schema#"} | doubling("dependencies"),
+        {"unevaluatedProperties": False} | doubling("dependentSchemas"),
+        {"unevaluatedItems": False} | doubling("allOf"),
+    ],
+    ids=lambda schema: "-".join(word for word in [*schema, *schema["$defs"]["c0"]] if word.isalpha()),
+)
+def test_schemas_that_multiply_end(schema: Any) -> None:
+    """Whatever keyword doubles the work, there is no verdict, in time; and a sample says so."""
+    start = time.thread_time()
+    samples = {"pass": ['{"a": 1, "b": 1}']}
+    (message,) = verify_samples(build_check({"type": "json_valid", "schema": schema, "samples": samples}, where="case"))
+    assert time.thread_time() - start < 5
+    assert "cannot be decided: the schema" in message
+
+
+def test_many_unevaluated_values_are_no_verdict() -> None:
+    """Each is compared with all the others."""
+    check = build_check({"type": "json_valid", "schema": {"unevaluatedProperties": {"type": "integer"}}}, where="case")
+    assert evaluate(check, json.dumps(dict.fromkeys(map(str, range(2_000)), 1))).verdict is Verdict.PASS
+    with pytest.raises(CheckFault, match="unevaluatedProperties is applied to 2001 values"):
+        evaluate(check, json.dumps(dict.fromkeys(map(str, range(2_001)), 1)))
+
+
+def test_a_large_plain_answer_is_within_the_budget() -> None:
+    """Five thousand records of three fields."""
+    fields = {"id": {"type": "integer"}, "name": {"type": "string"}, "tags": {"maxItems": 3}}
+    schema = {"items": {"type": "object", "properties": fields, "required": ["id"]}}
+    answer = json.dumps([{"id": i, "name": "x", "tags": ["y"]} for i in range(5_000)])
+    assert passes(answer, type="json_valid", schema=schema)
 
 
 def test_evidence_names_the_place() -> None:

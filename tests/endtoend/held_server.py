@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -49,8 +50,11 @@ def live_environment(server: FixtureServer) -> dict[str, str]:
 
 
 def start(root: Path, server: FixtureServer, *arguments: str, **more: Any) -> subprocess.Popen[str]:
-    """Begin an evaluation in a process of its own."""
-    argv = command(root, "eval", "--model", "gemini:held", *arguments)
+    """Begin an evaluation in a process of its own, which Ctrl-C reaches also where the tests run with it ignored."""
+    default = (
+        "import os, signal, sys\nsignal.signal(signal.SIGINT, signal.SIG_DFL)\nos.execv(sys.argv[1], sys.argv[1:])"
+    )
+    argv = [sys.executable, "-c", default, *command(root, "eval", "--model", "gemini:held", *arguments)]
     pipe = subprocess.PIPE
     env = live_environment(server)
     return subprocess.Popen(argv, stdout=pipe, stderr=pipe, text=True, cwd=REPOSITORY, env=env, **more)

@@ -50,7 +50,7 @@ def test_every_trial_has_a_workspace_of_its_own(cli: Cli) -> None:
     files = {"skills/greeter/scripts/sum.py": SUM, "evals/sales.csv": "amount\n40\n2\n"}
     cases = [small_case("one", files=["sales.csv"])]
     build_small(cli.root, cases=cases, rules=rules, files=files, gate={"min_cases": 1})
-    assert cli("eval", "--repeats", "3", "--mode", "progressive").code == 0
+    assert cli("eval", "--repeats", "3", "--mode", "progressive").code == 3
     results = [turn for record in records(cli.root) for turn in record["transcript"] if turn["who"] == "ToolTurn"]
     told = {result["response"]["stdout"] for turn in results for result in turn["results"]}
     assert told == {"hello 42\n['left-behind.txt', 'sales.csv']\n"}
