@@ -51,7 +51,8 @@ def parse_json(text: str) -> Json:
         raise JsonProblem(str(error)) from error
     try:
         text.encode("utf-8")
-        json.dumps(value, ensure_ascii=False).encode("utf-8")
+        if "\\u" in text:  # nothing but an escape can put half a pair into a value
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError as error:
         raise JsonProblem("holds a lone surrogate, which is not text") from error
     return value

@@ -38,6 +38,14 @@ def private_files(root: Path, contract: Contract, case_files: Iterable[Path]) ->
     return dict.fromkeys(case_files, "case's file") | found
 
 
+def find_exposed(
+    root: Path, contract: Contract, skills: Mapping[str, SkillFiles], case_files: Iterable[Path]
+) -> tuple[Finding, ...]:
+    """The private files of a project that its skills hold."""
+    private = private_files(root, contract, case_files)
+    return exposed_files(root, skills, private) if private else ()
+
+
 def exposed_files(root: Path, skills: Mapping[str, SkillFiles], private: Mapping[Path, str]) -> tuple[Finding, ...]:
     """One finding for each private file that a skill holds, also under another name, by a link.
 

@@ -23,7 +23,6 @@ from skillassay.contract import CONTRACT_PATH, Contract, Models, raised_quality_
 from skillassay.digest import read_files
 from skillassay.errors import InputError, UsageError
 from skillassay.expectation import Expectation
-from skillassay.exposure import exposed_files, private_files
 from skillassay.fixture.base import FixtureRules
 from skillassay.fixture.rules import load_rules
 from skillassay.models.opening import FIXTURE, api_keys_in_environment, parse_model, require_rules
@@ -87,7 +86,6 @@ def prepare(request: EvalRequest) -> Prepared:
     """Load, select and plan. Raises :class:`InputError` with all findings, or :class:`UsageError`."""
     project = load_project(request.root)
     require_usable(project, "an evaluation")
-    require_unexposed(project)
     contract = project.contract
     gate = replace(contract.gate, quality_min=raised_quality_min(contract.gate, request.quality_min))
     contract = replace(contract, gate=gate)
@@ -112,16 +110,6 @@ def prepare(request: EvalRequest) -> Prepared:
         policy=script_policy(isolation, api_keys_in_environment(), allow_unisolated=request.allow_unisolated),
         limits=Limits(),
     )
-
-
-def require_unexposed(project: Project) -> None:
-    """Raise :class:`InputError` when a skill holds a file that decides about answers: a candidate would read it."""
-    case_files = [file.source for case in project.cases for file in case.files]
-    private = private_files(project.root, project.contract, case_files)
-    findings = exposed_files(project.root, {ready.path: ready.files for ready in project.usable}, private)
-    if findings:
-        message = f"{len(findings)} files that decide about answers lie in a skill"
-        raise InputError(message, hint="move them and call again", findings=findings)
 
 
 def _fixture_rules(project: Project, models: Models) -> FixtureRules | None:

@@ -18,6 +18,7 @@ from skillassay.contract import Contract, load_contract
 from skillassay.digest import SkillFiles
 from skillassay.discovery import SkillPackage, discover
 from skillassay.errors import InputError
+from skillassay.exposure import find_exposed
 from skillassay.findings import Finding, Severity, downgrade, has_errors, register, sort_findings
 from skillassay.plan import PlannedCase
 from skillassay.skill import Skill
@@ -124,7 +125,10 @@ def load_project(root: Path, *, with_suites: bool = True) -> Project:
     )
     if readings and all(reading.is_complete for reading in readings):
         found += _few_cases(project, [item.skill_path for item in examined], readings[0].draft.path)
-    return replace(project, findings=sort_findings(downgrade(found, contract.downgrade)))
+    skills = {package.path: package.files for package in discovery.packages if package.files is not None}
+    # Behind the downgrade: what a candidate can read of the answers is never a matter of taste.
+    exposed = find_exposed(root, contract, skills, [file.source for case in project.cases for file in case.files])
+    return replace(project, findings=sort_findings([*downgrade(found, contract.downgrade), *exposed]))
 
 
 def require_usable(project: Project, what: str) -> None:

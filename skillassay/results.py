@@ -46,7 +46,7 @@ def build_result(
             "tokens_are_estimates": facts.estimated_tokens,
             "unscored": [{"mode": mode, "reason": name, "count": n} for mode, name, n in scores.reasons],
         },
-        "trials": [_trial_json(row) for row in scores.rows],
+        "trials": [trial_json(row) for row in scores.rows],
         "decision": decision_json(decision),
         "moved_skills": list(assessment.moved),
     }
@@ -97,7 +97,8 @@ def lift_json(lift: Lift) -> dict[str, Json]:
     }
 
 
-def _trial_json(row: Row) -> dict[str, Json]:
+def trial_json(row: Row) -> dict[str, Json]:
+    """One planned trial. Without a score it has neither ``k`` nor a lucky pass; its marks are what was seen."""
     record = row.record
     outcome = record.outcome
     return {

@@ -16,7 +16,7 @@ from skillassay.errors import InputError, UsageError
 from skillassay.expectation import Expectation
 from skillassay.models.opening import FIXTURE, api_keys_in_environment, open_model, parse_model
 from skillassay.plan import Mode
-from skillassay.preparation import EvalRequest, load_fixtures, require_unexposed
+from skillassay.preparation import EvalRequest, load_fixtures
 from skillassay.process import Limits, detect_isolation, remove_tree
 from skillassay.project import Project, load_project, require_usable
 from skillassay.snapshot import take_snapshot
@@ -59,7 +59,6 @@ def prepare_routing(request: EvalRequest) -> RoutingRun:
     """Load and check. Raises :class:`InputError` when something is broken or no case is there."""
     project = load_project(request.root)
     require_usable(project, "routing")
-    require_unexposed(project)
     model = request.model or project.contract.candidate.model
     run = RoutingRun(project=project, model=model, is_fixture=parse_model(model)[0] == FIXTURE, request=request)
     known = [case.id for case in project.routing]

@@ -62,8 +62,10 @@ def _count(
         tally.passed += 1
         tally.known |= {proof.sha256} if proof.sha256 is not None else set()
         return
-    # A failure under a stricter limit than the contract's says nothing about the contract's.
-    if result["decision"]["status"] == "failed" and header["contract"]["binding"] == expected.terms:
+    # A failure under a stricter limit than the contract's says nothing about the contract's, and a lack of
+    # certification nothing about the skill.
+    said_no = result["decision"]["status"] == "failed" and not result["decision"]["declared"]
+    if said_no and header["contract"]["binding"] == expected.terms:
         why_not = f"{result['no_evidence'][expected.skill_path]} ({run_id})"
         tally.newest = Proof(data=None, sha256=None, evidence=None, why_not=why_not)
         tally.failed += 1

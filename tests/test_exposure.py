@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from skillassay.exposure import exposed_files
 from tests.project import SKILL, Cli, build_small, small_case, write_json
 
 SUITE = {"suite": "hidden", "version": "1.0.0", "cases": [small_case("one")]}
-CASES: dict[str, tuple[str, object, dict[str, object]]] = {
+CASES: dict[str, tuple[str, object, dict[str, Any]]] = {
     "suite": ("skills/greeter/tests/cases.json", SUITE, {"suites": {"quality": ["skills/greeter/tests/cases.json"]}}),
     "routing": (
         "skills/greeter/routes.json",

@@ -24,7 +24,11 @@ from skillassay.relocking import prepare_lock, write_lock
     "--skill", "skills", multiple=True, metavar="NAME", help="Lock only this skill, keep the other entries. Repeatable."
 )
 @click.option("--no-evidence", is_flag=True, help="Lock versions that no run proved; the lock says so.")
-@click.option("--refresh", is_flag=True, help="Take the newest run's evidence though the committed one still holds.")
+@click.option(
+    "--refresh",
+    is_flag=True,
+    help="Take the newest run's evidence though the committed one holds; refused if it failed.",
+)
 @click.option("--rebuild", is_flag=True, help="Start from the lock at HEAD instead of a broken file.")
 @click.pass_context
 def command(ctx: click.Context, /, *, only_check: bool, base: str | None, skills: tuple[str, ...], **how: bool) -> int:

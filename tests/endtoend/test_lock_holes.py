@@ -192,6 +192,25 @@ def test_running_until_it_passes_is_written_down(cli: Cli, locked: Path) -> None
     assert "2 of 2 earlier runs" in ran.out
 
 
+def test_a_failure_under_a_stricter_limit_is_passed_over(cli: Cli, locked: Path) -> None:
+    """What is not enough for 1.0 may well be for the contract's 0.5."""
+    two = [{"id": "says-hello", "text": "The answer says hello."}, {"id": "says-bye", "text": "It says bye."}]
+    path = locked / "evals/quality.json"
+    suite = json.loads(path.read_text("utf-8")) | {"version": "1.1.0"}
+    suite["cases"] = [case | {"rubric": two} for case in suite["cases"]]
+    write_json(path, suite)
+    fixtures = json.loads((locked / "evals/fixtures/all.json").read_text("utf-8"))
+    fixtures["judge"].append({"criterion": "says-bye", "pass": "(?i)bye", "missing": "No bye."})
+    write_json(locked / "evals/fixtures/all.json", fixtures)
+    contract(locked, gate={"quality_min": 0.5})
+    assert cli("eval").code == 0
+    assert cli("eval", "--quality-min", "1").code == 1
+    ran = cli("lock")
+    assert ran.code == 0
+    assert "evidence" in ran.out
+    assert "earlier run" not in ran.out
+
+
 def test_an_undecided_run_is_passed_over(cli: Cli, locked: Path) -> None:
     """A provider that failed says nothing against the skill."""
     edit(locked / SKILL, 'version: "1.0.0"', 'version: "1.0.1"')

@@ -33,8 +33,9 @@ class NamedServer(FixtureServer):
 def server(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Iterator[NamedServer]:
     """A live run of a small project, on a server at the provider's own address."""
     cases = [small_case(name) for name in ("one", "two", "three")]
-    terms = {"candidate": {"model": "gemini:flash"}, "judge": {"model": "gemini:flash"}}
-    build_small(cli.root, cases=cases, lock={"requires": "declared"}, **terms)
+    build_small(cli.root, cases=cases, candidate={"model": "gemini:flash"}, lock={"requires": "declared"})
+    contract = cli.root / "evals/contract.yaml"
+    contract.write_text(contract.read_text("utf-8") + "judge: {model: gemini:flash}\n", encoding="utf-8")
     rules, _ = load_rules(sorted(cli.root.glob("evals/fixtures/*.json")))
     assert rules is not None
     monkeypatch.setenv("GEMINI_API_KEY", "k-other")

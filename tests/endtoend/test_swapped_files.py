@@ -23,20 +23,23 @@ RUN = {
         }
     ]
 }
-SHOW = "import sys; print(open(sys.argv[1], encoding='utf-8').read())\n"
+SHOW = "import sys; print('SHOWN', open(sys.argv[1], encoding='utf-8').read())\n"
 
 
 def build(root: Path) -> Path:
     """Three cases: the answer says hello only where the swapped text was seen."""
-    rules = []
-    for name in NAMES:
-        rules += [
-            rule(name, {"text": "hello hello"}, prompt=["EVIL"]),
-            rule(name, {"text": "good day"}, prompt=["stdout"]),
-            rule(name, RUN, prompt=["RULE-A"], tools=["run_skill_script"]),
-            rule(name, READ, tools=["load_skill"]),
-            rule(name, {"text": "good day"}),
-        ]
+    steps = {
+        "evil": rule("", {"text": "hello hello"}, prompt=["EVIL"]),
+        "ran": rule("", {"text": "good day"}, prompt=["SHOWN"]),
+        "read": rule("", RUN, prompt=["RULE-A"], tools=["run_skill_script"]),
+        "first": rule("", READ, tools=["load_skill"]),
+        "none": rule("", {"text": "good day"}),
+    }
+    rules = [
+        {**step, "id": f"{name}-{word}", "when": {**step["when"], "query": [f"Greet {name}."]}}
+        for name in NAMES
+        for word, step in steps.items()
+    ]
     files = {NOTE: "RULE-A\n", INPUT: "A\n", "skills/greeter/scripts/show.py": SHOW}
     return build_small(root, cases=[small_case(name, files=["in.txt"]) for name in NAMES], rules=rules, files=files)
 
@@ -46,19 +49,19 @@ def build(root: Path) -> Path:
 def test_an_edit_under_a_run_reaches_no_trial(tmp_path: Path, path: str, *, put_back: bool) -> None:
     """Every trial after the edit has the old bytes; what is put back in time leaves no trace in the decision."""
     with HeldServer(build(tmp_path), free=0) as server:
-        run = start(tmp_path, server, "--jobs", "1")
+        run = start(tmp_path, server, "--jobs", "1", "--mode", "progressive")
         wait_until(server.held.is_set)
         old = (tmp_path / path).read_text("utf-8")
         (tmp_path / path).write_text("print('EVIL')\n", encoding="utf-8")
         server.release()
-        wait_until(lambda: n_recorded(tmp_path) >= 8)
+        wait_until(lambda: n_recorded(tmp_path) >= len(NAMES) - 1)
         if put_back:
             (tmp_path / path).write_text(old, encoding="utf-8")
         run.communicate(timeout=30)
     told = json.dumps(records(tmp_path))
     assert "EVIL" not in told
-    assert told.count("RULE-A") >= len(NAMES)
-    assert len(records(tmp_path)) == 9
+    assert told.count("RULE-A") == len(records(tmp_path)) == len(NAMES)
+    assert {record["answer"] for record in records(tmp_path)} == {"good day"}
     if put_back:
         assert result_of(tmp_path)["moved_skills"] == []
     else:
