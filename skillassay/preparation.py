@@ -49,6 +49,7 @@ class EvalRequest:
     judge_model: str | None = None
     quality_min: str | None = None
     allow_unisolated: bool = False
+    dry_run: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,10 +94,10 @@ def prepare(request: EvalRequest) -> Prepared:
         candidate=request.model or contract.candidate.model,
         judge=request.judge_model or request.model or contract.judge.model,
     )
-    rules = _fixture_rules(project, models)
     plan = _plan(project, request)
     if not plan.trials:
         raise InputError("nothing is planned: no skill has a case", hint="add cases to evals/quality.json")
+    rules = _fixture_rules(project, models, needed=not request.dry_run)
     isolation = detect_isolation()
     build_catalog(project.usable)  # refuses two skills of one name; the files are copied when the run begins
     return Prepared(
@@ -112,13 +113,12 @@ def prepare(request: EvalRequest) -> Prepared:
     )
 
 
-def _fixture_rules(project: Project, models: Models) -> FixtureRules | None:
+def _fixture_rules(project: Project, models: Models, *, needed: bool) -> FixtureRules | None:
     providers = {parse_model(models.candidate)[0], parse_model(models.judge)[0]}
     if FIXTURE not in providers:
         return None
     rules = load_fixtures(project.root, project.contract)
-    require_rules(rules)
-    return rules
+    return require_rules(rules) if needed else rules
 
 
 def load_fixtures(root: Path, contract: Contract) -> FixtureRules:

@@ -31,7 +31,7 @@ _REVISION = re.compile(r"(?:[-@](?:\d|preview|exp)[\w.-]*)?")
 def evidence_bodies(
     prepared: Prepared, assessment: Assessment, *, header: Mapping[str, Any], occurred_at: str
 ) -> tuple[dict[str, Json], dict[str, str]]:
-    """Evidence by skill path, and why there is none for the other planned skills."""
+    """Evidence by skill path, and why there is none for the other planned skills, or on which condition there is."""
     grade = _grade(prepared, assessment)
     stranger = next(_strangers(assessment, header["models"]), None)
     bodies: dict[str, Json] = {}
@@ -57,6 +57,13 @@ def evidence_bodies(
                     "skillassay": header["skillassay"],
                 },
             }
+    if prepared.models != prepared.contract.models:
+        named, used = prepared.contract.models, prepared.models
+        words = (
+            f"it counts only if evals/contract.yaml names candidate {used.candidate} and judge {used.judge}, "
+            f"now it names {named.candidate} and {named.judge}"
+        )
+        why_not |= dict.fromkeys(bodies, words)
     return bodies, why_not
 
 

@@ -196,8 +196,8 @@ def _refusal(state: SkillState, proof: Proof | None, lacks: Sequence[tuple[str, 
         hint = "find out why and mend it; without --refresh the committed evidence is kept"
     elif {kind for kind, _ in lacks} == {"too-weak"}:
         hint = (
-            "evaluate a real model (`skillassay eval --model gemini:NAME`), or accept authored answers: "
-            "`lock: {requires: fixture}` in evals/contract.yaml"
+            "name a real model in evals/contract.yaml (`candidate: {model: gemini:NAME}`, `judge: {model: …}`) and "
+            "evaluate, or accept authored answers there: `lock: {requires: fixture}`"
         )
     elif {kind for kind, _ in lacks} == {"unknown"}:
         hint = f"restore it from version control, or {EVAL_THEN_LOCK}"

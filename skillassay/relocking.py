@@ -13,6 +13,7 @@ from pathlib import Path
 
 from skillassay.canonical import write_atomic
 from skillassay.errors import InputError, StoreError
+from skillassay.evidence import EVIDENCE_FOLDER, evidence_path
 from skillassay.findings import Finding, register
 from skillassay.lock import MISSING, SkillState
 from skillassay.lockfile import LOCK_PATH, Lock, lock_finding, render_lock
@@ -109,7 +110,8 @@ def write_lock(root: Path, relock: Relock) -> bool:
 
 def _holds(path: Path, data: bytes) -> bool:
     try:
-        return read_regular(path) == data
+        # A checkout may hold CRLF; what is equal as data is not written again.
+        return read_regular(path).replace(b"\r\n", b"\n") == data
     except (FileNotFoundError, NotRegular):
         return False
 
@@ -119,18 +121,19 @@ def _git_ignored(root: Path, states: Sequence[SkillState]) -> tuple[Finding, ...
     inside = git(root, "rev-parse", "--is-inside-work-tree")
     if inside is None or inside.exit_code != 0 or not states:
         return ()
-    folders = [state.path for state in states]
+    folders = [*(state.path for state in states), LOCK_PATH, EVIDENCE_FOLDER]
     listed = git(
         root, "--literal-pathspecs", "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--", *folders
     )
     if listed is None or listed.exit_code != 0:
         raise InputError("git cannot say which files it ignores", hint="run `git status` here and mend what it says")
     hashed = {name if state.path == "." else f"{state.path}/{name}" for state in states for name in state.files}
+    hashed |= {LOCK_PATH, *(evidence_path(state.path) for state in states)}
     found: list[Finding] = []
     for raw in filter(None, listed.stdout.split(b"\0")):
         path = unicodedata.normalize("NFC", raw.decode("utf-8", "replace"))
         if path in hashed:
-            message = "git ignores this file of a skill, so CI would compute another digest"
-            hint = "commit it with `git add -f`, or name it in the contract's lock.ignore"
+            message = "git ignores this file, so CI would not have it"
+            hint = "take it out of .gitignore; a skill's file may also be named in the contract's lock.ignore"
             found.append(lock_finding(GIT_IGNORED, path, message, hint=hint))
     return tuple(found)

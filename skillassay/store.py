@@ -68,6 +68,7 @@ class RunWriter:
         folder = root / RUNS / run_id
         try:
             folder.mkdir(parents=True)
+            _keep_out_of_git(root)
             write_atomic(folder / "run.json", pretty_text({"run": HEADER_VERSION, **header}).encode())
             return cls(folder)
         except OSError as error:
@@ -205,11 +206,19 @@ def read_records(folder: Path) -> Iterator[TrialRecord]:
                 raise StoreError(f"{path}, line {number}: {error}", hint="the record was damaged; run again") from error
 
 
+def _keep_out_of_git(root: Path) -> None:
+    """Runs hold raw answers and are nobody's to commit: their folder tells git so itself."""
+    marker = root / RUNS.split("/", maxsplit=1)[0] / ".gitignore"
+    if not marker.exists():
+        write_atomic(marker, b"*\n")
+
+
 def _read_versioned(path: Path, key: str, known: int) -> dict[str, Any]:
     try:
         value = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, JsonProblem) as error:
-        raise StoreError(f"{path} cannot be read: {error}") from error
+        hint = f"remove the damaged run: {path.parent}"
+        raise StoreError(f"{path} cannot be read: {error}", hint=hint) from error
     if not isinstance(value, dict) or not isinstance(value.get(key), int):
         raise StoreError(f"{path} is not a {key} file of skillassay")
     if value[key] > known:

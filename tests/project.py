@@ -166,11 +166,12 @@ def records(root: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (run_folder(root) / "trials.jsonl").read_bytes().split(b"\n") if line]
 
 
-def git(root: Path, *arguments: str) -> None:
-    """Run git in a project of a test."""
+def git(root: Path, *arguments: str) -> str:
+    """Run git in a project of a test; what it prints."""
     name = ("-c", "user.name=test", "-c", "user.email=test@example.invalid", "-c", "init.defaultBranch=main")
     env = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-    subprocess.run(["git", *name, *arguments], cwd=root, env=env, check=True, capture_output=True)
+    done = subprocess.run(["git", *name, *arguments], cwd=root, env=env, check=True, capture_output=True)
+    return done.stdout.decode()
 
 
 def verdicts(**words: str) -> Canned:

@@ -54,8 +54,10 @@ def test_evidence_lost_since_the_base() -> None:
 
 
 def test_a_loosened_requirement() -> None:
-    """A lock that asks for less than at the base says so; a base without a skill asked nothing of anybody."""
+    """A lock that asks for less than at the base says so; a base without any evidence asked nothing of anybody."""
     base = replace(lock_of([OLD]), requires="model")
+    never = replace(lock_of([OLD], none="never evaluated"), requires="model")
+    assert codes(lock_of([OLD]), never) == []
     assert codes(lock_of([OLD]), base) == [LOOSENED]
     assert codes(base, lock_of([OLD])) == []
     assert codes(lock_of([OLD]), Lock(skills={}, suites={})) == []

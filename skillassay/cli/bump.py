@@ -49,7 +49,7 @@ def command(ctx: click.Context, *, arguments: tuple[str, ...], init: bool, first
         raise InputError(f"{package.path} cannot be read", findings=package.findings)
     edit = apply_bump(root, package.skill, part=Part(arguments[1]))
     emit(f"{_shown(package)}: {edit.says}")
-    say("next: skillassay eval, then skillassay lock")
+    say("next: skillassay eval (where it has cases), then skillassay lock")
     return int(Exit.PASSED)
 
 

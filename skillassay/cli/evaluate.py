@@ -59,6 +59,7 @@ def command(ctx: click.Context, /, *, dry_run: bool, resume: str | None, form: s
         judge_model=options["judge_model"],
         quality_min=options["quality_min"] or None,
         allow_unisolated=options["allow_unisolated"],
+        dry_run=dry_run,
     )
     if resume is not None:
         request = resumed_request(request, resume)

@@ -41,7 +41,10 @@ def command(ctx: click.Context, *, file: Path, into: str, skill: str | None, dry
     cannot be used, or the suite could not be read with the new cases; nothing was written.
     """
     imported = read_evals(_load_evals(file), source=file, skill=skill)
-    target = Path(ctx.obj["root"]) / into
+    root = Path(ctx.obj["root"])
+    target = root / into
+    if not target.resolve().is_relative_to(root.resolve()):
+        raise InputError(f"{into} lies outside the project", hint="name a suite below the project's root with --into")
     if target.suffix != ".json":
         raise InputError(f"{into}: only a JSON suite can be appended to", hint="name one with --into")
     merged = merge_cases(_load_target(target, into), imported.cases, shown_as=into)

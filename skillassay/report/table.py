@@ -144,9 +144,11 @@ def decision_lines(view: RunView, columns: int) -> list[str]:
         if len(line.detail) > MOST_DETAILS:
             lines.append(f"          and {len(line.detail) - MOST_DETAILS} more; --format json has them all")
     declared = " (declared: only judge and approver are not certified)" if _is_declared(view) else ""
-    lines.append(f"{decision.gate}: {decision.status.value.upper()}{declared}")
+    word = decision.status.value.upper()
     if view.assessment.interrupted:
         lines.append("interrupted: the run was stopped before its end")
+        word = "UNDECIDED" if word == "PASSED" else word
+    lines.append(f"{decision.gate}: {word}{declared}")
     return lines
 
 
