@@ -128,7 +128,7 @@ def check_lock(project: Project, *, base: str | None = None) -> LockCheck:
         # Imported here: starting git is for --base alone, and its module costs every check 6 ms.
         from skillassay.revisions import lock_at
 
-        found += base_findings(lock, lock_at(project.root, base), base)
+        found += base_findings(lock, lock_at(project.root, base, where_they_part=True), base)
     return LockCheck(findings=sort_findings(found), readable=True, n_skills=len(states))
 
 

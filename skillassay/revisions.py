@@ -9,17 +9,19 @@ from skillassay.lockfile import LOCK_PATH, Lock, parse_lock
 from skillassay.process import git
 
 
-def lock_at(root: Path, ref: str) -> Lock:
+def lock_at(root: Path, ref: str, *, where_they_part: bool = False) -> Lock:
     """The lock at a git revision; an empty one where the revision has none. Raises :class:`InputError`.
 
-    Also when git fails: what cannot be read may hold anything. Of a revision that has moved on since this branch left
-    it, the common ancestor is read: what others did to their skills there is no change of this branch.
+    Also when git fails: what cannot be read may hold anything. With ``where_they_part`` the common ancestor with HEAD
+    is read: what others did to their skills since a branch left the revision is no change of the branch.
     """
     known = git(root, "rev-parse", "--verify", "-q", "--end-of-options", f"{ref}^{{commit}}")
     if known is None or known.exit_code != 0:
         hint = "fetch it (CI: check out with full history), or name another revision"
         raise InputError(f"there is no git revision {ref!r} here", hint=hint)
-    revision = _where_they_part(root, known.stdout.decode().strip())
+    revision = known.stdout.decode().strip()
+    if where_they_part:
+        revision = _common_ancestor(root, revision)
     # Asked apart from reading it: a blob that a shallow or partial clone lacks is no file that was never there.
     listed = git(root, "ls-tree", "-z", revision, "--", f"./{LOCK_PATH}")
     if listed is not None and listed.exit_code == 0 and not listed.stdout:
@@ -35,7 +37,7 @@ def lock_at(root: Path, ref: str) -> Lock:
     return lock
 
 
-def _where_they_part(root: Path, revision: str) -> str:
+def _common_ancestor(root: Path, revision: str) -> str:
     """The common ancestor of a revision and HEAD; the revision itself where there is none (or no HEAD yet)."""
     common = git(root, "merge-base", revision, "HEAD")
     found = common.stdout.decode().strip() if common is not None and common.exit_code == 0 else ""
