@@ -23,6 +23,7 @@ from skillassay.models.base import Model, ModelReply
 from skillassay.plan import PlannedTrial
 from skillassay.process import remove_tree
 from skillassay.record import Mark, Outcome, Spent, TrialRecord
+from skillassay.scoring import missing_record
 from skillassay.store import now_utc
 from skillassay.subjects.base import InputFile, Subject, SubjectRequest, SubjectResult
 
@@ -64,14 +65,8 @@ def run_trial(planned: PlannedTrial, parts: TrialParts) -> TrialRecord:
         where = traceback.extract_tb(error.__traceback__)[-1]
         detail = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
         outcome = Outcome(status="UNSCORED", reason=Reason.HARNESS_ERROR, stage=Stage.HARNESS, detail=detail)
-    return TrialRecord(
-        trial_id=planned.trial_id,
-        suite=planned.suite,
-        case_id=planned.case_id,
-        skill_path=planned.skill_path,
-        mode=planned.mode.value,
-        repeat=planned.repeat,
-        n_criteria=planned.n_criteria,
+    return replace(
+        missing_record(planned),  # every planned trial begins as one; what was seen fills it
         outcome=outcome,
         marks=tuple(seen.marks[: planned.n_criteria]),  # a record with more would count as damaged
         answer=seen.answer,

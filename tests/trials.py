@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from skillassay.case import Case, Criterion
 from skillassay.errors import Reason, Stage
 from skillassay.plan import ALL_MODES, Mode, Plan, PlannedCase, PlannedTrial, build_plan
 from skillassay.record import Mark, Outcome, Spent, TrialRecord
+from skillassay.scoring import missing_record
 from skillassay.transcript import Usage
 
 
@@ -54,14 +56,8 @@ def unscored(
 
 
 def _record(trial: PlannedTrial, outcome: Outcome, marks: tuple[Mark, ...], attempt: int) -> TrialRecord:
-    return TrialRecord(
-        trial_id=trial.trial_id,
-        suite=trial.suite,
-        case_id=trial.case_id,
-        skill_path=trial.skill_path,
-        mode=trial.mode.value,
-        repeat=trial.repeat,
-        n_criteria=trial.n_criteria,
+    return replace(
+        missing_record(trial),
         outcome=outcome,
         marks=marks,
         attempt=attempt,

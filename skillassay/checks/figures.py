@@ -97,12 +97,6 @@ _ANY_NOTATION = tuple(
 )
 
 
-def find_numbers(text: str, *, decimal: str, group: str = "", grouping: str = "western") -> list[NumberToken]:
-    """The numbers of the text, in order, percentages among them. Misfits are left out."""
-    found = scan_numbers(text, Notation(decimal=decimal, group=group, grouping=grouping))
-    return [token for token in found if token.value is not None]
-
-
 def scan_numbers(text: str, notation: Notation) -> list[NumberToken]:
     """Numbers and misfits of the text, in order."""
     cores = [match.span() for match in re.finditer(_CORE, text)]

@@ -12,12 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillassay.checks.figures import Notation, find_numbers, scan_numbers
+from skillassay.checks.figures import Notation, NumberToken, scan_numbers
 
 FRENCH = {"decimal": ",", "group": " "}
 ENGLISH = {"decimal": ".", "group": ","}
 INDIAN = {"decimal": ".", "group": ",", "grouping": "indian"}
 DIGITS = ("0123456789", "０１２３４５６７８９", "٠١٢٣٤٥٦٧٨٩", "०१२३४५६७८९")
+
+
+def find_numbers(text: str, **notation: str) -> list[NumberToken]:
+    """The tokens that are numbers; misfits are left out."""
+    return [token for token in scan_numbers(text, Notation(**notation)) if token.value is not None]
 
 
 def values(text: str, **notation: str) -> list[str]:
