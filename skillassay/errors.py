@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from skillassay.findings import Finding
+    from skillassay.transcript import Usage
 
 
 class Exit(IntEnum):
@@ -108,16 +109,26 @@ class TrialError(SkillassayError):
 
     ``kind`` refines the reason (for a ``provider_error``: quota, auth, connection, non_json, …) and is one of a fixed
     set of words, so that it may be stored under any retention rule. ``n_attempts`` counts the HTTP attempts that were
-    spent before giving up; 0 where none was made.
+    spent before giving up; 0 where none was made. ``waited_s`` is what was waited before them.
+    ``usage`` is what a reply without an answer cost (blocked, cut off, …), None where nothing was told.
     """
 
     exit_code = Exit.UNDECIDED
 
     def __init__(
-        self, message: str, *, reason: Reason, stage: Stage, kind: str | None = None, n_attempts: int = 0
+        self,
+        message: str,
+        *,
+        reason: Reason,
+        stage: Stage,
+        kind: str | None = None,
+        n_attempts: int = 0,
+        usage: Usage | None = None,
     ) -> None:
         super().__init__(message)
         self.reason = reason
         self.stage = stage
         self.kind = kind
         self.n_attempts = n_attempts
+        self.usage = usage
+        self.waited_s = 0.0

@@ -15,12 +15,26 @@ A model's content is kept as the JSON it came as, with unknown fields and though
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
-from skillassay.canonical import Json, JsonProblem, parse_json
+from skillassay.canonical import Json
 from skillassay.errors import Reason, Stage, TrialError
 from skillassay.transcript import ModelTurn, ToolCall, ToolTurn, Turn, Usage, UserTurn
+from skillassay.wire import (
+    ShapeProblem,
+    WireReply,
+    count_in,
+    cut,
+    kind_of,
+    list_in,
+    malformed_call,
+    mapped_schema,
+    object_in,
+    parse_body,
+    provider_error,
+    text_in,
+)
 
 BLOCKED_WORDS = frozenset({
     "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "MODEL_ARMOR", "IMAGE_SAFETY",
@@ -38,19 +52,6 @@ FINISH_WORDS = BLOCKED_WORDS | CONTRACT_WORDS | UNDECIDED_WORDS | {"STOP", "MAX_
 
 THOUGHT_PREFIX = "THOUGHT:"
 NOTE_UNFLAGGED_THOUGHT = "text begins with THOUGHT: and is not flagged as a thought; kept as text"
-
-MAX_MESSAGE_CHARS = 500
-MAX_TOKENS = 10**9
-"""A count beyond it is no count: no model reads or writes so much in one call."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WireReply:
-    """An answer as read from the wire. ``model`` is ``modelVersion``, None when not told."""
-
-    turn: ModelTurn
-    usage: Usage
-    model: str | None
 
 
 def build_contents(turns: tuple[Turn, ...]) -> list[dict[str, Any]]:
@@ -78,92 +79,90 @@ def _with_id(call_id: str | None, part: dict[str, Any]) -> dict[str, Any]:
 
 def ordered_schema(schema: Json) -> Json:
     """The schema with ``propertyOrdering`` at each object: JSON objects have no order, and this one is asked for."""
-    if isinstance(schema, list):
-        return [ordered_schema(item) for item in schema]
-    if not isinstance(schema, dict):
+    return mapped_schema(schema, _ordered)
+
+
+def _ordered(was: dict[str, Json], schema: dict[str, Json]) -> dict[str, Json]:
+    properties = was.get("properties")
+    if not isinstance(properties, dict):
         return schema
-    result = {
-        # Below `properties` keys are names chosen by the author, so only their values are schemas.
-        key: {name: ordered_schema(item) for name, item in value.items()}
-        if key in {"properties", "$defs"} and isinstance(value, dict)
-        else value
-        if key in {"enum", "const", "default", "examples"}
-        else ordered_schema(value)
-        for key, value in schema.items()
-    }
-    if isinstance(schema.get("properties"), dict):
-        result.setdefault("propertyOrdering", list(schema["properties"]))
-    return result
+    schema.setdefault("propertyOrdering", list(properties))
+    return schema
 
 
 def read_reply(body: bytes, *, stage: Stage, estimated: bool = False) -> WireReply:
-    """Read the body of an HTTP 200, whatever charset a header names. Raises :class:`TrialError` as said above."""
+    """Read the body of an HTTP 200, whatever charset a header names. Raises :class:`TrialError` as said above.
+
+    The error of a reply without an answer carries the usage that the reply tells.
+    """
+    document = parse_body(body, stage=stage)
     try:
-        text = body.decode()
-        document = parse_json(text)
-    except UnicodeDecodeError as error:
-        message = f"HTTP 200 with a body that is not UTF-8 at byte {error.start}: {body[:80]!r}"
-        raise _provider("non_json", message, stage) from None
-    except JsonProblem as problem:
-        raise _provider("non_json", f"HTTP 200 with a body that is {problem}: {text[:80]!r}", stage) from None
-    try:
-        return _read(document, stage, estimated)
-    except _ShapeProblem as problem:
-        raise _provider("non_json", f"HTTP 200 with JSON that is no Gemini reply: {problem}", stage) from None
+        reply = object_in({"the reply": document}, "the reply") or {}
+        told = object_in(reply, "usageMetadata")
+        usage = None if told is None else _usage(told, estimated)
+        return _read(reply, stage, usage)
+    except ShapeProblem as problem:
+        message = f"HTTP 200 with JSON that is no Gemini reply: {problem}"
+    raise provider_error("non_json", message, stage)
 
 
-class _ShapeProblem(ValueError):
-    """A part of a reply has a type that the format does not know."""
+def quota_of(details: list[dict[str, Any]]) -> str:
+    """The kind of a 429 by its ``google.rpc.QuotaFailure``: ``quota_day`` where a violated quota is one per day."""
+    for detail in details:
+        if str(detail.get("@type", "")).endswith("google.rpc.QuotaFailure"):
+            violations = detail.get("violations")
+            named = [item.get("quotaId") for item in violations or [] if isinstance(item, Mapping)]
+            if any("perday" in str(quota_id).lower() for quota_id in named):
+                return "quota_day"
+    return "quota"
 
 
-def _read(document: Json, stage: Stage, estimated: bool) -> WireReply:  # noqa: FBT001 - internal, one caller
-    reply = _object({"the reply": document}, "the reply") or {}
-    feedback = _object(reply, "promptFeedback") or {}
+def _read(reply: dict[str, Any], stage: Stage, usage: Usage | None) -> WireReply:
+    feedback = object_in(reply, "promptFeedback") or {}
     if feedback.get("blockReason"):
         message = f"the prompt was blocked: {feedback['blockReason']}"
-        raise TrialError(_cut(message), reason=Reason.BLOCKED, stage=stage, kind="prompt")
-    candidates = _list(reply, "candidates")
+        raise TrialError(cut(message), reason=Reason.BLOCKED, stage=stage, kind="prompt", usage=usage)
+    candidates = list_in(reply, "candidates")
     if not candidates:
-        raise _provider("empty", "the reply holds no candidate and no block reason", stage)
-    candidate = _object({"candidates[0]": candidates[0]}, "candidates[0]") or {}
-    content = _object(candidate, "content")
+        raise provider_error("empty", "the reply holds no candidate and no block reason", stage, usage=usage)
+    candidate = object_in({"candidates[0]": candidates[0]}, "candidates[0]") or {}
+    content = object_in(candidate, "content")
     finish = candidate.get("finishReason")
     if finish is None and not (content and content.get("parts")):
-        raise _provider("empty", "the candidate holds neither content nor a finish reason", stage)
-    _refuse_finish("STOP" if finish is None else str(finish).upper(), candidate.get("finishMessage"), stage)
-    turn = _turn(content, stage)
-    model = reply.get("modelVersion")
-    usage = _usage(_object(reply, "usageMetadata") or {}, estimated)
-    return WireReply(turn=turn, usage=usage, model=model if isinstance(model, str) else None)
+        message = "the candidate holds neither content nor a finish reason"
+        raise provider_error("empty", message, stage, usage=usage)
+    word = "STOP" if finish is None else str(finish).upper()
+    if word != "STOP":
+        raise _unfinished(word, candidate.get("finishMessage"), stage, usage)
+    turn = _turn(content, stage, usage)
+    return WireReply(turn=turn, usage=usage or Usage(n_calls=1), model=text_in(reply, "modelVersion"))
 
 
-def _refuse_finish(word: str, told: Json, stage: Stage) -> None:
-    """Raise unless the candidate ended normally."""
+def _unfinished(word: str, told: Json, stage: Stage, usage: Usage | None) -> TrialError:
+    """What a candidate is that did not end normally."""
     said = f": {told}" if isinstance(told, str) and told else ""
     kind = word.lower()
-    if word == "STOP":
-        return
     if word == "MAX_TOKENS":
-        message = f"the answer was cut at the token limit{said}"
-        raise TrialError(_cut(message), reason=Reason.TRUNCATED, stage=stage, kind=kind)
-    if word in BLOCKED_WORDS or word.startswith("IMAGE_"):
+        message, reason = f"the answer was cut at the token limit{said}", Reason.TRUNCATED
+    elif word in BLOCKED_WORDS or word.startswith("IMAGE_"):
         kind = kind if word in BLOCKED_WORDS else "image_other"  # a kind is one of a fixed set of words
-        raise TrialError(_cut(f"the answer was blocked: {word}{said}"), reason=Reason.BLOCKED, stage=stage, kind=kind)
-    if word in CONTRACT_WORDS:
-        message = f"the model broke the call format: {word}{said}"
-        raise TrialError(_cut(message), reason=Reason.CONTRACT_ERROR, stage=stage, kind=kind)
-    raise _provider("finish", f"the answer ended with {word}{said}", stage)
+        message, reason = f"the answer was blocked: {word}{said}", Reason.BLOCKED
+    elif word in CONTRACT_WORDS:
+        message, reason = f"the model broke the call format: {word}{said}", Reason.CONTRACT_ERROR
+    else:
+        return provider_error("finish", f"the answer ended with {word}{said}", stage, usage=usage)
+    return TrialError(cut(message), reason=reason, stage=stage, kind=kind, usage=usage)
 
 
-def _turn(content: dict[str, Any] | None, stage: Stage) -> ModelTurn:
+def _turn(content: dict[str, Any] | None, stage: Stage, usage: Usage | None) -> ModelTurn:
     texts: list[str] = []
     calls: list[ToolCall] = []
     notes: list[str] = []
-    for part in _list(content or {}, "parts"):
+    for part in list_in(content or {}, "parts"):
         if not isinstance(part, dict):
-            raise _ShapeProblem(f"a part is {_kind(part)}")
+            raise ShapeProblem(f"a part is {kind_of(part)}")
         if part.get("functionCall") is not None:
-            calls.append(_call(part["functionCall"], stage))
+            calls.append(_call(part["functionCall"], stage, usage))
         elif isinstance(part.get("text"), str):
             if part.get("thought") is True:
                 continue
@@ -177,54 +176,22 @@ def _turn(content: dict[str, Any] | None, stage: Stage) -> ModelTurn:
     return ModelTurn(text="".join(texts), calls=tuple(calls), raw=raw or None, notes=tuple(dict.fromkeys(notes)))
 
 
-def _call(call: Json, stage: Stage) -> ToolCall:
+def _call(call: Json, stage: Stage, usage: Usage | None) -> ToolCall:
     """One call. Without ``args`` it is a call with none; without a name, or with other arguments, it is malformed."""
     args = call.get("args") if isinstance(call, dict) else None
     if not isinstance(call, dict) or not isinstance(call.get("name"), str) or not isinstance(args, (dict, type(None))):
-        message = f"a function call without a name or with arguments that are no object: {call!r}"
-        kind = "malformed_function_call"
-        raise TrialError(_cut(message), reason=Reason.CONTRACT_ERROR, stage=stage, kind=kind)
-    call_id = call.get("id")
-    return ToolCall(name=call["name"], args=args or {}, id=call_id if isinstance(call_id, str) and call_id else None)
+        what = "a function call without a name or with arguments that are no object"
+        raise malformed_call(what, call, stage, usage=usage)
+    return ToolCall(name=call["name"], args=args or {}, id=text_in(call, "id") or None)
 
 
 def _usage(told: dict[str, Any], estimated: bool) -> Usage:  # noqa: FBT001 - internal, one caller
-    def count(name: str) -> int | None:
-        value = told.get(name)
-        return value if type(value) is int and 0 <= value <= MAX_TOKENS else None
-
     return Usage(
-        input_tokens=count("promptTokenCount"),
-        output_tokens=count("candidatesTokenCount"),
-        thought_tokens=count("thoughtsTokenCount"),
-        cached_tokens=count("cachedContentTokenCount"),
-        total_tokens=count("totalTokenCount"),
+        input_tokens=count_in(told, "promptTokenCount"),
+        output_tokens=count_in(told, "candidatesTokenCount"),
+        thought_tokens=count_in(told, "thoughtsTokenCount"),
+        cached_tokens=count_in(told, "cachedContentTokenCount"),
+        total_tokens=count_in(told, "totalTokenCount"),
         estimated=estimated,
         n_calls=1,
     )
-
-
-def _object(parent: dict[str, Any], name: str) -> dict[str, Any] | None:
-    value = parent.get(name)
-    if value is not None and not isinstance(value, dict):
-        raise _ShapeProblem(f"{name} is {_kind(value)}")
-    return value
-
-
-def _list(parent: dict[str, Any], name: str) -> list[Any]:
-    value = parent.get(name)
-    if value is not None and not isinstance(value, list):
-        raise _ShapeProblem(f"{name} is {_kind(value)}")
-    return value or []
-
-
-def _kind(value: Json) -> str:
-    return {dict: "an object", list: "a list", str: "text", bool: "a truth value"}.get(type(value), "a number")
-
-
-def _provider(kind: str, message: str, stage: Stage) -> TrialError:
-    return TrialError(_cut(message), reason=Reason.PROVIDER_ERROR, stage=stage, kind=kind)
-
-
-def _cut(message: str) -> str:
-    return message if len(message) <= MAX_MESSAGE_CHARS else message[: MAX_MESSAGE_CHARS - 1] + "…"

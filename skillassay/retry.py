@@ -37,37 +37,62 @@ class RetryPolicy:
 
 
 class AttemptFailed(Exception):
-    """One attempt brought no answer. ``error`` is what the caller gets when no further attempt is made."""
+    """One attempt brought no answer. ``error`` is what the caller gets when no further attempt is made.
 
-    def __init__(self, error: TrialError, *, may_retry: bool, asked_delay_s: float | None = None) -> None:
+    ``only_once_more``: the same kind of failure directly after it ends the call.
+    """
+
+    def __init__(
+        self,
+        error: TrialError,
+        *,
+        may_retry: bool,
+        asked_delay_s: float | None = None,
+        only_once_more: bool = False,
+    ) -> None:
         super().__init__(error.message)
         self.error = error
         self.may_retry = may_retry
         self.asked_delay_s = asked_delay_s
+        self.only_once_more = only_once_more
+
+    def repeats(self, earlier: AttemptFailed | None) -> bool:
+        """Whether it is what ``earlier`` was, and that was to be tried once more only."""
+        return earlier is not None and earlier.only_once_more and earlier.error.kind == self.error.kind
 
 
-def call_with_retries(policy: RetryPolicy, attempt: Callable[[float | None], T]) -> tuple[T, int]:
+def call_with_retries(
+    policy: RetryPolicy, attempt: Callable[[float | None], T], *, again: Callable[[float], None] | None = None
+) -> tuple[T, int]:
     """Call ``attempt`` until it returns: (its result, the number of attempts).
 
     ``attempt`` gets the seconds that are left for it, None the first time: what the caller allows one attempt is not
-    cut by the deadline, which limits further ones. Raises the error of the last :class:`AttemptFailed` with
-    ``n_attempts`` set; any other exception passes through.
+    cut by the deadline, which limits further ones. ``again`` is told before each further attempt how long it has waited
+    and returns when it may begin; that time is not the deadline's. Raises the error of the last :class:`AttemptFailed`
+    with ``n_attempts`` set; any other exception passes through.
     """
     # Jitter spreads callers over time; nothing secret depends on it.
     jitter = random.Random(policy.seed)  # noqa: S311
     started_s = policy.clock()
     left_s: float | None = None
+    earlier: AttemptFailed | None = None
     for n_attempts in range(1, policy.max_attempts + 1):
         try:
             return attempt(left_s), n_attempts
         except AttemptFailed as failed:
             last = failed
+        may_go_on = last.may_retry and not last.repeats(earlier)
+        earlier = last
         backoff_s = min(policy.max_delay_s, policy.first_delay_s * 2 ** (n_attempts - 1)) * jitter.uniform(0.5, 1.0)
         delay_s = max(backoff_s, last.asked_delay_s or 0.0)
         left_s = policy.deadline_s - (policy.clock() - started_s) - delay_s
-        if not last.may_retry or n_attempts == policy.max_attempts or left_s <= 0:
+        if not may_go_on or n_attempts == policy.max_attempts or left_s <= 0:
             break
         policy.sleep(delay_s)
+        if again is not None:
+            held_s = policy.clock()
+            again(delay_s)
+            started_s += policy.clock() - held_s
     last.error.n_attempts = n_attempts
     # Raised outside the except block, so that no provider exception (which knows headers) hangs on as its context.
     raise last.error

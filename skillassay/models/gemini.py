@@ -16,22 +16,19 @@ import sys
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
+from functools import partial
 from typing import Any
-from urllib.parse import quote, urlsplit
 
-from skillassay.attempt import HOOKS, MAX_REPLY_BYTES, Attempt, BadEncoding, TooLarge
-from skillassay.errors import Reason, Stage, TrialError
-from skillassay.gemini_wire import MAX_MESSAGE_CHARS, build_contents, ordered_schema, read_reply
-from skillassay.models.base import ModelIdentity, ModelReply, ModelRequest
-from skillassay.retry import AttemptFailed, RetryPolicy, call_with_retries
+from skillassay.attempt import BadEncoding, TooLarge
+from skillassay.errors import Stage
+from skillassay.gemini_wire import build_contents, ordered_schema, quota_of, read_reply
+from skillassay.models import calls
+from skillassay.models.base import Address, ModelIdentity, ModelReply, ModelRequest
+from skillassay.models.endpoint import PUBLIC_ENDPOINTS, bare_endpoint, client_settings, secrets_in
+from skillassay.retry import AttemptFailed, RetryPolicy
 
-DEFAULT_BASE_URL = "https://generativelanguage.googleapis.com"
 DEFAULT_API_VERSION = "v1beta"
 """Passed always, since the SDK's own default differs between its lines 2 and 3; `-latest` aliases exist only here."""
-
-RETRIED_CODES = frozenset({408, 429, 500, 502, 503, 504})
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 @dataclass(kw_only=True, eq=False)
@@ -54,27 +51,26 @@ class GeminiModel:
     @property
     def identity(self) -> ModelIdentity:
         """Who is asked; the endpoint without user, password and query."""
-        endpoint = None if self.is_fixture else bare_endpoint(self.base_url or DEFAULT_BASE_URL)
+        endpoint = None if self.is_fixture else bare_endpoint(self.base_url or PUBLIC_ENDPOINTS["gemini"])
         return ModelIdentity(provider=self.provider, name=self.name, endpoint=endpoint, is_fixture=self.is_fixture)
+
+    @property
+    def address(self) -> Address:
+        """For an agent that asks this model by itself."""
+        return Address(provider=self.provider, name=self.name, base_url=self.base_url, api_key=self.api_key)
 
     def generate(self, request: ModelRequest) -> ModelReply:
         """Answer ``request``; see :meth:`skillassay.models.base.Model.generate`."""
         sdk = self._opened()
         contents = build_contents(request.turns)
         settings = _settings(request)
-
-        def attempt(left_s: float | None) -> bytes:
-            timeout_s = request.timeout_s if left_s is None else min(request.timeout_s, left_s)
-            return sdk.post(self.name, contents, settings, timeout_s=timeout_s, stage=request.stage)
-
-        n_attempts = 0
-        try:
-            body, n_attempts = call_with_retries(self.retry, attempt)
-            reply = read_reply(body, stage=request.stage, estimated=self.is_fixture)
-            return ModelReply(turn=reply.turn, usage=reply.usage, model=reply.model, n_attempts=n_attempts)
-        except TrialError as error:
-            failed = self._told(error, error.n_attempts or n_attempts)
-        raise failed  # outside the except block: the original, which may hold the key, is not even its context
+        return calls.call_model(
+            request,
+            ask=lambda timeout_s: sdk.post(self.name, contents, settings, timeout_s=timeout_s, stage=request.stage),
+            read=partial(read_reply, stage=request.stage, estimated=self.is_fixture),
+            retry=self.retry,
+            secrets={self.api_key, *secrets_in(self.base_url or "")},
+        )
 
     def close(self) -> None:
         """Release the connections. Idempotent; a later call opens new ones."""
@@ -88,29 +84,10 @@ class GeminiModel:
             if self._sdk is None:
                 self._sdk = _open_sdk(
                     api_key=self.api_key,
-                    base_url=self.base_url or DEFAULT_BASE_URL,
+                    base_url=self.base_url or PUBLIC_ENDPOINTS["gemini"],
                     api_version=self.api_version or DEFAULT_API_VERSION,
                 )
             return self._sdk
-
-    def _told(self, error: TrialError, n_attempts: int) -> TrialError:
-        """The error without the key, which a server may have put into its message, and without context."""
-        message = error.message
-        for secret in {self.api_key, quote(self.api_key, safe="")} - {""}:
-            message = message.replace(secret, "[key]")
-        return TrialError(
-            message[:MAX_MESSAGE_CHARS],
-            reason=error.reason,
-            stage=error.stage,
-            kind=error.kind,
-            n_attempts=n_attempts,
-        )
-
-
-def bare_endpoint(url: str) -> str:
-    """Scheme, host, port and path of ``url``: what a record may say."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
 
 
 def _settings(request: ModelRequest) -> dict[str, Any]:
@@ -141,12 +118,14 @@ class _Sdk:
     types: Any
     api_error: type[Exception]
     timeouts: tuple[type[Exception], ...]
-    transport_errors: tuple[type[Exception], ...]
+    broken_errors: tuple[type[Exception], ...]
 
     def post(
         self, name: str, contents: list[dict[str, Any]], settings: Mapping[str, Any], *, timeout_s: float, stage: Stage
-    ) -> bytes:
-        """One HTTP attempt: the body of a 200, or :class:`AttemptFailed`."""
+    ) -> None:
+        """One HTTP attempt; whatever is no answer is an :class:`AttemptFailed`."""
+        # The SDK wants contents of its own types; extra_body replaces them by the real ones, whole and untouched.
+        stand_in = {"role": "user", "parts": [{"text": ""}]}
         config = self.types.GenerateContentConfig(
             **settings,
             **self._fixed(),
@@ -154,36 +133,14 @@ class _Sdk:
                 timeout=max(1, round(timeout_s * 1000)), extra_body={"contents": contents}
             ),
         )
-        failed: AttemptFailed | None = None
-        with Attempt(timeout_s) as attempt:
-            try:
-                self._ask(name, config, timeout_s=timeout_s, stage=stage)
-            except AttemptFailed as error:
-                failed = error
-        if attempt.timed_out:  # whatever else seems to have happened came of the connection being cut
-            raise _late(timeout_s, stage)
-        if failed is not None:
-            raise failed
-        return bytes(attempt.body)
-
-    def _ask(self, name: str, config: Any, *, timeout_s: float, stage: Stage) -> None:
-        # The SDK wants contents of its own types; extra_body replaces them by the real ones, whole and untouched.
-        stand_in = {"role": "user", "parts": [{"text": ""}]}
         try:
             self.client.models.generate_content(model=name, contents=[stand_in], config=config)
         except self.api_error as error:
-            raise _refused(error, stage) from None
+            raise refused(error, stage) from None
         except self.timeouts:
-            raise _late(timeout_s, stage) from None
-        except self.transport_errors as error:
-            message = f"no answer: {type(error).__name__}: {error}"
-            raise AttemptFailed(_provider("connection", message, stage), may_retry=True) from None
-        except TooLarge:
-            message = f"the reply is larger than {MAX_REPLY_BYTES >> 20} MiB"
-            raise AttemptFailed(_provider("too_large", message, stage), may_retry=False) from None
-        except BadEncoding as error:
-            message = f"the reply cannot be unpacked: {error}"
-            raise AttemptFailed(_provider("non_json", message, stage), may_retry=False) from None
+            raise calls.late(timeout_s, stage) from None
+        except self.broken_errors as error:
+            raise calls.broken(error, stage) from None
 
     def _fixed(self) -> dict[str, Any]:
         fixed: dict[str, Any] = {
@@ -203,18 +160,13 @@ def _open_sdk(*, api_key: str, base_url: str, api_version: str) -> _Sdk:
 
     # Without a handler Python prints the SDK's advice to stderr (two keys are set, …), on arguments that are not used.
     logging.getLogger("google_genai").addHandler(logging.NullHandler())
-    # A redirect is not followed: the key's header would go with it to another host.
-    client_args: dict[str, Any] = {"follow_redirects": False, "event_hooks": HOOKS}
-    url = urlsplit(base_url)
-    if url.hostname in LOOPBACK:
-        client_args["trust_env"] = False  # no proxy of the environment stands before this machine itself
-        if url.scheme == "http":
-            client_args["verify"] = False  # no TLS: loading the certificates would cost more than the first calls
     client = genai.Client(
         vertexai=False,
         api_key=api_key,
         debug_config=genai_client.DebugConfig(client_mode=None, replays_directory=None, replay_id=None),
-        http_options=types.HttpOptions(base_url=base_url, api_version=api_version, client_args=client_args),
+        http_options=types.HttpOptions(
+            base_url=base_url, api_version=api_version, client_args=client_settings(base_url)
+        ),
     )
     # 3.x speaks through httpx2, 2.x through httpx; whichever is loaded may raise its own errors through the SDK.
     loaded = [sys.modules[name] for name in ("httpx2", "httpx") if name in sys.modules]
@@ -223,34 +175,33 @@ def _open_sdk(*, api_key: str, base_url: str, api_version: str) -> _Sdk:
         types=types,
         api_error=errors.APIError,
         timeouts=tuple(module.TimeoutException for module in loaded),
-        transport_errors=tuple(module.RequestError for module in loaded),
+        broken_errors=(TooLarge, BadEncoding, *(module.RequestError for module in loaded)),
     )
 
 
-def _late(timeout_s: float, stage: Stage) -> AttemptFailed:
-    message = f"no answer within {timeout_s:g} s"
-    return AttemptFailed(TrialError(message, reason=Reason.TIMEOUT, stage=stage), may_retry=False)
-
-
-def _refused(error: Any, stage: Stage) -> AttemptFailed:
-    """Classify an HTTP status other than 200."""
+def refused(error: Any, stage: Stage) -> AttemptFailed:
+    """Classify an HTTP status other than 200, as the SDK raises it."""
     code = int(error.code or 0)
     status = str(error.status or "")
     details = _details(error.details)
-    is_wrong_key = any(detail.get("reason") == "API_KEY_INVALID" for detail in details)  # told as a 400 by this API
+    kind = None
     if status == "FIXTURE_MISS":
         kind = "fixture_miss"
     elif code == 429:
-        kind = "quota"
-    elif code in {401, 403} or is_wrong_key:
+        kind = quota_of(details)
+    elif any(detail.get("reason") == "API_KEY_INVALID" for detail in details):  # told as a 400 by this API
         kind = "auth"
-    else:
-        kind = "server" if code >= 500 else "request"
-    message = f"HTTP {code} {status}: {error.message or 'no message'}"
-    return AttemptFailed(
-        _provider(kind, message, stage),
-        may_retry=code in RETRIED_CODES,
-        asked_delay_s=_asked_delay_s(getattr(error.response, "headers", None) or {}, details),
+    delays = [
+        calls.seconds(str(detail.get("retryDelay", "")).removesuffix("s"))
+        for detail in details
+        if str(detail.get("@type", "")).endswith("google.rpc.RetryInfo")
+    ]
+    return calls.refused(
+        code,
+        f"HTTP {code} {status}: {error.message or 'no message'}",
+        stage,
+        kind=kind,
+        asked_delay_s=calls.asked_delay_s(getattr(error.response, "headers", None) or {}, *delays),
     )
 
 
@@ -258,29 +209,3 @@ def _details(body: Any) -> list[dict[str, Any]]:
     error = body.get("error", body) if isinstance(body, dict) else {}
     details = error.get("details") if isinstance(error, dict) else None
     return [detail for detail in details if isinstance(detail, dict)] if isinstance(details, list) else []
-
-
-def _asked_delay_s(headers: Mapping[str, str], details: list[dict[str, Any]]) -> float | None:
-    """The longest wait the server asks for: ``Retry-After`` (seconds, or a date against the server's own ``Date``) and
-    ``google.rpc.RetryInfo``.
-    """
-    asked = [_seconds(headers.get("retry-after") or "")]
-    try:
-        until = parsedate_to_datetime(headers["retry-after"]) - parsedate_to_datetime(headers["date"])
-        asked.append(until.total_seconds())
-    except (KeyError, ValueError, TypeError):
-        pass
-    asked += [
-        _seconds(str(detail.get("retryDelay", "")).removesuffix("s"))
-        for detail in details
-        if str(detail.get("@type", "")).endswith("google.rpc.RetryInfo")
-    ]
-    return max((seconds for seconds in asked if seconds is not None), default=None)
-
-
-def _seconds(text: str) -> float | None:
-    return float(text) if text.strip().replace(".", "", 1).isdecimal() else None
-
-
-def _provider(kind: str, message: str, stage: Stage) -> TrialError:
-    return TrialError(message, reason=Reason.PROVIDER_ERROR, stage=stage, kind=kind)

@@ -1,58 +1,60 @@
-"""From a model's name on the command line to an open model. Owns the names and where keys come from.
+"""From a model's name to an open model. Owns where keys and addresses come from.
 
-    fixture        authored answers behind a local server; no key, no network
-    gemini:NAME    a model of the Gemini API; the key is in GEMINI_API_KEY or, where that is not set, GOOGLE_API_KEY,
-                   and GOOGLE_GEMINI_BASE_URL may name another endpoint
+    gemini   GEMINI_API_KEY, else GOOGLE_API_KEY; another endpoint: GOOGLE_GEMINI_BASE_URL
+    openai   OPENAI_API_KEY; another endpoint: OPENAI_BASE_URL; one on this machine needs no key
+    a judge  SKILLASSAY_JUDGE_API_KEY and SKILLASSAY_JUDGE_BASE_URL come before all of these
 
-Keys come from the environment alone. A server or an SDK is imported when a model is opened, never before: listing,
-checking and help must start without them.
+An address given by option comes before the environment's. No file of a project names an address: whoever writes one
+would choose where a key is sent. Keys come from the environment alone. A server or an SDK is imported when a model is
+opened, never before: listing, checking and help must start without them.
 """
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from skillassay.errors import EnvironmentFault, InputError, UsageError
+from skillassay.errors import EnvironmentFault, InputError
 from skillassay.models.base import Model
+from skillassay.models.endpoint import PUBLIC_ENDPOINTS, bare_endpoint, is_loopback
+from skillassay.models.naming import AGENT, FIXTURE, GEMINI, OPENAI, REPLAY, parse_model
 from skillassay.retry import RetryPolicy
 
 if TYPE_CHECKING:
     from skillassay.fixture.base import FixtureRules
 
-FIXTURE = "fixture"
-GEMINI = "gemini"
-
 GEMINI_KEY_VARIABLES = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
-KEY_VARIABLES = (*GEMINI_KEY_VARIABLES, "ANTHROPIC_API_KEY", "OPENAI_API_KEY")
-"""Variables that hold a model provider's key, whether or not this version can use it."""
+JUDGE_KEY_VARIABLE = "SKILLASSAY_JUDGE_API_KEY"
+KEY_VARIABLES = (*GEMINI_KEY_VARIABLES, "OPENAI_API_KEY", JUDGE_KEY_VARIABLE, "ANTHROPIC_API_KEY")
+"""Variables that hold a model provider's key."""
 
-BASE_URL_VARIABLE = "GOOGLE_GEMINI_BASE_URL"
-
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(?:/[A-Za-z0-9][A-Za-z0-9._-]*)*")
-_FORMS = "write `fixture` or `gemini:NAME`, for example gemini:gemini-3.5-flash"
-_NOT_YET = frozenset({"openai", "replay"})
+JUDGE_BASE_URL_VARIABLE = "SKILLASSAY_JUDGE_BASE_URL"
+_BASE_URLS = {GEMINI: "GOOGLE_GEMINI_BASE_URL", OPENAI: "OPENAI_BASE_URL"}
+_KEYS = {GEMINI: GEMINI_KEY_VARIABLES, OPENAI: ("OPENAI_API_KEY",)}
+_TITLES = {GEMINI: "the Gemini API", OPENAI: "an OpenAI-compatible endpoint"}
 
 FIXTURE_RETRY = RetryPolicy(first_delay_s=0.01, max_delay_s=0.05)
 """An authored error comes again at every attempt, so waiting long for another outcome would be theatre."""
 
 
-def parse_model(spec: str) -> tuple[str, str]:
-    """Provider and name of ``fixture`` or ``gemini:NAME``. Raises :class:`UsageError` for every other form."""
-    if spec == FIXTURE:
-        return FIXTURE, FIXTURE
-    provider, colon, name = spec.partition(":")
-    if provider in _NOT_YET:
-        raise UsageError(f"model {spec!r}: the provider {provider} is not there yet", hint=_FORMS)
-    if provider != GEMINI or not colon:
-        raise UsageError(f"model {spec!r} names no known provider", hint=_FORMS)
-    if not _NAME.fullmatch(name):
-        raise UsageError(f"model {spec!r}: {name!r} is not the name of a model", hint=_FORMS)
-    return GEMINI, name
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """How to open a model: for which side (``candidate`` or ``judge``), at which address, by whose rules.
+
+    ``rules`` are the fixture's; ``retry`` replaces the provider's default policy; ``root`` is where a recording's path
+    begins.
+    """
+
+    side: str = "candidate"
+    base_url: str | None = None
+    rules: FixtureRules | None = None
+    retry: RetryPolicy | None = None
+    root: Path = Path()
 
 
 def api_keys_in_environment() -> tuple[str, ...]:
@@ -61,17 +63,57 @@ def api_keys_in_environment() -> tuple[str, ...]:
 
 
 @contextmanager
-def open_model(spec: str, *, rules: FixtureRules | None = None, retry: RetryPolicy | None = None) -> Iterator[Model]:
+def open_model(spec: str, how: Opening = Opening()) -> Iterator[Model]:
     """Open the model that ``spec`` names and close it at the end.
 
-    ``rules`` are the fixture's; ``retry`` replaces the provider's default policy. Raises :class:`UsageError` for an
-    unknown form, :class:`EnvironmentFault` without a usable key or endpoint, :class:`InputError` for a fixture without
-    rules.
+    Raises :class:`UsageError` for an unknown form, :class:`EnvironmentFault` without a usable key, endpoint or program,
+    :class:`InputError` for a fixture without rules or a recording that cannot be read.
     """
     provider, name = parse_model(spec)
-    opened = _fixture(rules, retry or FIXTURE_RETRY) if provider == FIXTURE else _gemini(name, retry or RetryPolicy())
-    with opened as model:
+    if provider == FIXTURE:
+        with _fixture(how) as model:
+            yield model
+        return
+    with closing(_opened(provider, name, how)) as model:
         yield model
+
+
+def _opened(provider: str, name: str, how: Opening) -> Model:
+    # Imported here: each of these costs what only a run with it may cost.
+    if provider == REPLAY:
+        from skillassay.models.replay import load_replay
+
+        return load_replay(how.root / name, side=how.side, name=name)
+    if provider == AGENT:
+        from skillassay.models.agent import load_agent_model
+
+        return load_agent_model(name)
+    base_url = _base_url(provider, how)
+    api_key = _api_key(provider, how, base_url)
+    retry = how.retry or RetryPolicy()
+    if provider == OPENAI:
+        from skillassay.models.openai_chat import OpenAIModel, require_sdk
+
+        require_sdk()
+        return OpenAIModel(name=name, api_key=api_key, base_url=base_url, retry=retry)
+    from skillassay.models.gemini import GeminiModel
+
+    return GeminiModel(name=name, api_key=api_key, base_url=base_url, retry=retry)
+
+
+def endpoint_of(provider: str, how: Opening) -> str | None:
+    """Where a model of this provider is asked, as a record says it; None without an address, or a usable one."""
+    if provider not in _BASE_URLS:
+        return None
+    try:
+        return bare_endpoint(_base_url(provider, how) or PUBLIC_ENDPOINTS[provider])
+    except EnvironmentFault:
+        return None
+
+
+def judge_has_own_variables() -> bool:
+    """Whether the environment gives the judge a key or an address of its own."""
+    return any(os.environ.get(name, "").strip() for name in (JUDGE_KEY_VARIABLE, JUDGE_BASE_URL_VARIABLE))
 
 
 def require_rules(rules: FixtureRules | None) -> FixtureRules:
@@ -85,57 +127,58 @@ def require_rules(rules: FixtureRules | None) -> FixtureRules:
 
 
 @contextmanager
-def _fixture(rules: FixtureRules | None, retry: RetryPolicy) -> Iterator[Model]:
-    rules = require_rules(rules)
+def _fixture(how: Opening) -> Iterator[Model]:
+    rules = require_rules(how.rules)
     # Imported here: the server costs what only a run may cost.
     from skillassay.fixture.server import FixtureServer
     from skillassay.models.gemini import GeminiModel
 
-    with FixtureServer(rules) as server:
-        model = GeminiModel(
-            name=FIXTURE,
-            api_key="no-key",  # the SDK asks for one even here
-            base_url=server.base_url,
-            provider=FIXTURE,
-            is_fixture=True,
-            retry=retry,
-        )
-        try:
-            yield model
-        finally:
-            model.close()
-
-
-@contextmanager
-def _gemini(name: str, retry: RetryPolicy) -> Iterator[Model]:
-    # Imported here: see _fixture.
-    from skillassay.models.gemini import GeminiModel
-
-    model = GeminiModel(name=name, api_key=_gemini_key(), base_url=_base_url(), retry=retry)
-    try:
+    with (
+        FixtureServer(rules) as server,
+        closing(
+            GeminiModel(
+                name=FIXTURE,
+                api_key="no-key",  # the SDK asks for one even here
+                base_url=server.base_url,
+                provider=FIXTURE,
+                is_fixture=True,
+                retry=how.retry or FIXTURE_RETRY,
+            )
+        ) as model,
+    ):
         yield model
-    finally:
-        model.close()
 
 
-def _gemini_key() -> str:
-    for variable in GEMINI_KEY_VARIABLES:
+def _api_key(provider: str, how: Opening, base_url: str | None) -> str:
+    names = ((JUDGE_KEY_VARIABLE,) if how.side == "judge" else ()) + _KEYS[provider]
+    for variable in names:
         key = os.environ.get(variable, "").strip()
         if key:
             # A header carries nothing else, and the HTTP library's own complaint would show the key.
             if not (key.isascii() and key.isprintable() and " " not in key):
                 raise EnvironmentFault(f"{variable} holds characters that no key has", hint="set it again, key alone")
             return key
+    if provider == OPENAI and base_url is not None and is_loopback(base_url):
+        return "no-key"  # a server on this machine asks for none, and the SDK does
     raise EnvironmentFault(
-        "no key for the Gemini API: neither GEMINI_API_KEY nor GOOGLE_API_KEY is set",
-        hint="export GEMINI_API_KEY=…, or run on authored answers with --model fixture",
+        f"no key for {_TITLES[provider]}: neither {' nor '.join(names)} is set"
+        if len(names) > 1
+        else f"no key for {_TITLES[provider]}: {names[0]} is not set",
+        hint=f"export {_KEYS[provider][0]}=…, or run on authored answers with --model fixture",
     )
 
 
-def _base_url() -> str | None:
-    url = os.environ.get(BASE_URL_VARIABLE, "").strip()
-    if not url:
-        return None
+def _base_url(provider: str, how: Opening) -> str | None:
+    given = [("the option for the base URL", how.base_url)]
+    names = ((JUDGE_BASE_URL_VARIABLE,) if how.side == "judge" else ()) + (_BASE_URLS[provider],)
+    given += [(name, os.environ.get(name)) for name in names]
+    for source, text in given:
+        if text and (url := text.strip()):
+            return _usable(url, source)
+    return None
+
+
+def _usable(url: str, source: str) -> str:
     try:
         parts = urlsplit(url)
         usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
@@ -143,5 +186,5 @@ def _base_url() -> str | None:
         usable = False
     if not usable:
         # The value is not shown: it may hold a password.
-        raise EnvironmentFault(f"{BASE_URL_VARIABLE} is no http or https address", hint="write https://HOST[:PORT]")
+        raise EnvironmentFault(f"{source} is no http or https address", hint="write https://HOST[:PORT]")
     return url

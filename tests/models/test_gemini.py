@@ -6,7 +6,6 @@ import json
 import logging
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -210,27 +209,6 @@ def test_the_environment_does_not_change_where_a_request_goes(
     assert server.seen[0].path == "/v1beta/models/gemini-x:generateContent"
     assert server.seen[0].headers["x-goog-api-key"] == KEY
     assert capfd.readouterr() == ("", "")
-
-
-def test_threads_share_one_model() -> None:
-    """The client is made once, whoever comes first."""
-    answers: list[str] = []
-    with talking(OK) as (model, server):
-        threads = [threading.Thread(target=lambda: answers.append(model.generate(ASK).turn.text)) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    assert (answers, len(server.seen)) == (["ok"] * 8, 8)
-
-
-def test_closing_twice_is_fine() -> None:
-    """Close is idempotent, also before the first call."""
-    with talking(OK) as (model, _):
-        model.close()
-        model.generate(ASK)
-        model.close()
-        model.close()
 
 
 def test_no_sdk_is_imported_before_the_first_call() -> None:

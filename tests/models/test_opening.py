@@ -6,15 +6,17 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from skillassay.errors import EnvironmentFault, Exit, InputError, Reason, TrialError, UsageError
 from skillassay.models.base import ModelIdentity, ModelRequest
-from skillassay.models.opening import KEY_VARIABLES, api_keys_in_environment, open_model, parse_model
+from skillassay.models.naming import parse_model
+from skillassay.models.opening import KEY_VARIABLES, Opening, api_keys_in_environment, open_model
 from skillassay.transcript import Tool, ToolResult, ToolTurn, UserTurn
 from tests.fixture.authored import read
-from tests.models.wire_server import ASK, OK, WireServer
+from tests.models.wire_server import ASK, CHAT_OK, OK, WireServer
 
 RULES = """\
 fixture: 1
@@ -34,15 +36,18 @@ judge:
 
 @pytest.fixture(autouse=True)
 def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in (*KEY_VARIABLES, "GOOGLE_GEMINI_BASE_URL"):
+    for name in (*KEY_VARIABLES, "GOOGLE_GEMINI_BASE_URL", "OPENAI_BASE_URL", "SKILLASSAY_JUDGE_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
 
 
-def test_the_two_forms() -> None:
-    """A fixture has no name of its own."""
+def test_the_forms_of_a_name() -> None:
+    """A fixture has no name of its own; the others keep theirs as written."""
     assert parse_model("fixture") == ("fixture", "fixture")
     assert parse_model("gemini:gemini-3.5-flash") == ("gemini", "gemini-3.5-flash")
     assert parse_model("gemini:tunedModels/x-1") == ("gemini", "tunedModels/x-1")
+    assert parse_model("openai:gpt-5.4-mini") == ("openai", "gpt-5.4-mini")
+    assert parse_model("openai:deepseek/deepseek-r1:free") == ("openai", "deepseek/deepseek-r1:free")
+    assert parse_model("openai:Qwen3-8B_Q4.gguf") == ("openai", "Qwen3-8B_Q4.gguf")
 
 
 @pytest.mark.parametrize(
@@ -57,8 +62,11 @@ def test_the_two_forms() -> None:
         ("gemini:a b", "not the name"),
         ("gemini:../x", "not the name"),
         ("gemini:x?y", "not the name"),
-        ("openai:gpt", "not there yet"),
-        ("replay:runs/x", "not there yet"),
+        ("openai:", "not the name"),
+        ("replay:", "not the path"),
+        ("replay:../x", "not the path"),
+        ("replay:/x", "not the path"),
+        ("agent:", "not the name"),
     ],
 )
 def test_another_form_is_wrong_usage_and_names_the_right_ones(spec: str, words: str) -> None:
@@ -73,7 +81,7 @@ def test_the_fixture_is_a_whole_conversation(tmp_path: Path) -> None:
     """Call, result, answer, verdict: over HTTP, through the SDK, named as a fixture, with estimated usage."""
     tool = Tool(name="load_skill", description="d", parameters={"type": "object", "properties": {}})
     user = UserTurn(text="Quel est mon solde ?")
-    with open_model("fixture", rules=(rules := read(tmp_path, RULES))) as model:
+    with open_model("fixture", Opening(rules=(rules := read(tmp_path, RULES)))) as model:
         first = model.generate(ModelRequest(system="s", turns=(user,), tools=(tool,)))
         (call,) = first.turn.calls
         results = ToolTurn(results=(ToolResult(name=call.name, response={"output": "27 jours"}, id=call.id),))
@@ -94,7 +102,7 @@ def test_the_fixture_is_a_whole_conversation(tmp_path: Path) -> None:
 
 def test_a_miss_is_an_error_of_its_own_kind(tmp_path: Path) -> None:
     """Asked once, and named."""
-    with open_model("fixture", rules=read(tmp_path, RULES)) as model, pytest.raises(TrialError) as caught:
+    with open_model("fixture", Opening(rules=read(tmp_path, RULES))) as model, pytest.raises(TrialError) as caught:
         model.generate(ASK)
     assert (caught.value.reason, caught.value.kind) == (Reason.PROVIDER_ERROR, "fixture_miss")
     assert caught.value.n_attempts == 1
@@ -104,7 +112,7 @@ def test_a_miss_is_an_error_of_its_own_kind(tmp_path: Path) -> None:
 def test_an_authored_error_is_retried_without_waiting_long(tmp_path: Path) -> None:
     """The path of retries is the real one; only its waits are short."""
     request = ModelRequest(system="", turns=(UserTurn(text="busy"),))
-    with open_model("fixture", rules=read(tmp_path, RULES)) as model, pytest.raises(TrialError) as caught:
+    with open_model("fixture", Opening(rules=read(tmp_path, RULES))) as model, pytest.raises(TrialError) as caught:
         model.generate(request)
     assert (caught.value.kind, caught.value.n_attempts) == ("server", 4)
 
@@ -112,7 +120,7 @@ def test_an_authored_error_is_retried_without_waiting_long(tmp_path: Path) -> No
 def test_a_fixture_without_rules_is_refused(tmp_path: Path) -> None:
     """Before anything is started."""
     for rules in (None, read(tmp_path, "fixture: 1\n")):
-        with pytest.raises(InputError, match="no rules"), open_model("fixture", rules=rules):
+        with pytest.raises(InputError, match="no rules"), open_model("fixture", Opening(rules=rules)):
             pass
 
 
@@ -178,6 +186,73 @@ def test_an_unusable_setting_is_named_and_not_shown(monkeypatch: pytest.MonkeyPa
     assert value not in repr(caught.value) + str(caught.value.hint)
 
 
+OPENAI = {
+    "its own": ({"OPENAI_API_KEY": "k1"}, {}, "k1"),
+    "a server here needs none": ({}, {}, "no-key"),
+    "a server here gets the one there is": ({"OPENAI_API_KEY": "k1"}, {}, "k1"),
+    "a judge's own goes first": ({"OPENAI_API_KEY": "k1", "SKILLASSAY_JUDGE_API_KEY": "k2"}, {"side": "judge"}, "k2"),
+    "a judge without one shares": ({"OPENAI_API_KEY": "k1"}, {"side": "judge"}, "k1"),
+    "a candidate never gets the judge's": ({"SKILLASSAY_JUDGE_API_KEY": "k2"}, {}, "no-key"),
+}
+
+
+@pytest.mark.parametrize(("set_to", "how", "key"), OPENAI.values(), ids=OPENAI)
+def test_openai_takes_its_key_from_the_environment(
+    monkeypatch: pytest.MonkeyPatch, set_to: dict[str, str], how: dict[str, Any], key: str
+) -> None:
+    """The key of the side that is asked, and none where a server on this machine asks for none."""
+    pytest.importorskip("openai", reason="needs the extra openai")
+    for name, value in set_to.items():
+        monkeypatch.setenv(name, value)
+    with WireServer(CHAT_OK) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.base_url}/v1")
+        with open_model("openai:chat-x", Opening(**how)) as model:
+            assert model.generate(ASK).turn.text == "ok"
+            assert model.identity.endpoint == f"{server.base_url}/v1"
+    assert server.seen[0].headers["authorization"] == f"Bearer {key}"
+
+
+@pytest.mark.parametrize(
+    ("set_to", "how", "endpoint"),
+    [
+        ({}, {}, "https://api.openai.com/v1"),
+        ({"OPENAI_BASE_URL": "https://a.example/v1"}, {}, "https://a.example/v1"),
+        ({"OPENAI_BASE_URL": "https://a.example/v1"}, {"base_url": "https://b.example/v1"}, "https://b.example/v1"),
+        ({"OPENAI_BASE_URL": "https://a.example/v1"}, {"side": "judge"}, "https://a.example/v1"),
+        (
+            {"OPENAI_BASE_URL": "https://a.example/v1", "SKILLASSAY_JUDGE_BASE_URL": "https://j.example/v1"},
+            {"side": "judge"},
+            "https://j.example/v1",
+        ),
+        ({"SKILLASSAY_JUDGE_BASE_URL": "https://j.example/v1"}, {}, "https://api.openai.com/v1"),
+        (
+            {"SKILLASSAY_JUDGE_BASE_URL": "https://j.example/v1"},
+            {"side": "judge", "base_url": "https://o.example/v1"},
+            "https://o.example/v1",
+        ),
+        ({"GOOGLE_GEMINI_BASE_URL": "https://g.example"}, {}, "https://api.openai.com/v1"),
+    ],
+)
+def test_openai_is_asked_where_option_or_environment_says(
+    monkeypatch: pytest.MonkeyPatch, set_to: dict[str, str], how: dict[str, Any], endpoint: str
+) -> None:
+    """An option first, then the judge's own variable for a judge, then the provider's, then OpenAI itself."""
+    pytest.importorskip("openai", reason="needs the extra openai")
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    for name, value in set_to.items():
+        monkeypatch.setenv(name, value)
+    with open_model("openai:chat-x", Opening(**how)) as model:
+        assert model.identity == ModelIdentity(provider="openai", name="chat-x", endpoint=endpoint, is_fixture=False)
+
+
+def test_openai_elsewhere_without_a_key_says_which_variable_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only this machine is asked without one: exit 3."""
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://127.0.0.1.example.org/v1")
+    with pytest.raises(EnvironmentFault, match="OPENAI_API_KEY is not set") as caught, open_model("openai:chat-x"):
+        pass
+    assert caught.value.exit_code is Exit.UNDECIDED
+
+
 def test_the_names_of_set_keys_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """An empty variable is not a key, and no value is told."""
     assert api_keys_in_environment() == ()
@@ -189,7 +264,7 @@ def test_the_names_of_set_keys_are_told(monkeypatch: pytest.MonkeyPatch) -> None
 def test_importing_and_parsing_costs_neither_server_nor_sdk() -> None:
     """--help and check must start fast."""
     code = (
-        "import sys; from skillassay.models.opening import parse_model; parse_model('gemini:x'); "
+        "import sys; from skillassay.models.naming import parse_model; parse_model('gemini:x'); "
         "print([m for m in sys.modules if m.startswith(('google', 'http', 'skillassay.fixture', 'yaml'))])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import socket
+import struct
 import threading
 import time
 from collections import deque
@@ -11,13 +13,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import pytest
 
 from skillassay.errors import TrialError
 from skillassay.models.base import ModelReply, ModelRequest
 from skillassay.models.gemini import GeminiModel
+from skillassay.models.openai_chat import OpenAIModel
 from skillassay.retry import RetryPolicy
 from skillassay.transcript import UserTurn
 
@@ -27,13 +30,17 @@ ASK = ModelRequest(system="Be brief.", turns=(UserTurn(text="Combien ?"),))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Canned:
-    """One response. ``drop`` closes the connection without a byte; ``delay_s`` waits before answering."""
+    """One response. ``drop`` closes the connection without a byte, ``reset`` breaks it; ``delay_s`` waits before
+    answering, ``trickle_s`` before each byte of the body.
+    """
 
     body: bytes = b"{}"
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     delay_s: float = 0.0
+    trickle_s: float = 0.0
     drop: bool = False
+    reset: bool = False
 
 
 def reply(*parts: Any, finish: str | None = "STOP", **more: Any) -> Canned:
@@ -50,6 +57,23 @@ OK = reply({"text": "ok"})
 def refusal(status: int, word: str, message: str = "", *, details: Any = None, **headers: str) -> Canned:
     """A Gemini error; ``headers`` are written with underscores."""
     error = {"code": status, "status": word, "message": message, **({"details": details} if details else {})}
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Canned(status=status, body=json.dumps({"error": error}).encode(), headers=named)
+
+
+def chat(content: Any = None, *, finish: str | None = "stop", usage: Any = None, **message: Any) -> Canned:
+    """A chat completion with one choice; ``message`` holds further fields of its message."""
+    choice = {"index": 0, "message": {"role": "assistant", "content": content, **message}, "finish_reason": finish}
+    body = {"id": "chatcmpl-1", "object": "chat.completion", "model": "chat-x-1", "choices": [choice]}
+    return Canned(body=json.dumps(body | ({} if usage is None else {"usage": usage})).encode())
+
+
+CHAT_OK = chat("ok")
+
+
+def chat_refusal(status: int, word: str | None = None, message: str = "", **headers: str) -> Canned:
+    """An OpenAI error, whose type and code are ``word``; ``headers`` are written with underscores."""
+    error = {"message": message, "type": word, "param": None, "code": word}
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return Canned(status=status, body=json.dumps({"error": error}).encode(), headers=named)
 
@@ -75,8 +99,17 @@ class WireServer:
         self._http.block_on_close = False
         self.base_url = f"http://127.0.0.1:{self._http.server_address[1]}"
 
+    def answer(self, seen: Seen) -> Canned:  # noqa: ARG002 - another server looks at it
+        """The response to a request: the next one."""
+        return self.next()
+
+    def stop(self) -> None:
+        """Listen no more. Idempotent."""
+        self._http.shutdown()
+        self._http.server_close()
+
     def next(self) -> Canned:
-        """The response for the next request."""
+        """The next response."""
         with self._lock:
             return self._left.popleft() if len(self._left) > 1 else self._left[0]
 
@@ -87,8 +120,7 @@ class WireServer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._http.shutdown()
-        self._http.server_close()
+        self.stop()
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         outer = self
@@ -97,10 +129,14 @@ class WireServer:
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 headers = {name.lower(): value for name, value in self.headers.items()}
-                outer.seen.append(Seen(path=self.path, headers=headers, body=body))
-                canned = outer.next()
+                seen = Seen(path=self.path, headers=headers, body=body)
+                outer.seen.append(seen)
+                canned = outer.answer(seen)
                 time.sleep(canned.delay_s)
-                if canned.drop:
+                if canned.reset:  # closing then sends RST instead of FIN
+                    self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                    self.connection.close()
+                if canned.reset or canned.drop:
                     return
                 self.send_response_only(canned.status)
                 for name, value in {"Content-Length": str(len(canned.body)), **canned.headers}.items():
@@ -109,7 +145,9 @@ class WireServer:
                     ConnectionError
                 ):  # the client may have given up, which is what a test of time-outs is about
                     self.end_headers()
-                    self.wfile.write(canned.body)
+                    for part in (canned.body,) if not canned.trickle_s else (bytes([byte]) for byte in canned.body):
+                        time.sleep(canned.trickle_s)
+                        self.wfile.write(part)
 
             def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
                 pass
@@ -139,26 +177,57 @@ def policy(clock: Clock, **limits: Any) -> RetryPolicy:
     return RetryPolicy(clock=clock, sleep=clock.sleep, seed=1, **limits)
 
 
+M = TypeVar("M", bound=GeminiModel | OpenAIModel)
+
+
 @contextmanager
 def talking(*canned: Canned, **settings: Any) -> Iterator[tuple[GeminiModel, WireServer]]:
-    """A model and the server that it talks to."""
-    with WireServer(*canned) as server:
-        settings.setdefault("retry", policy(Clock()))
-        model = GeminiModel(name="gemini-x", api_key=KEY, base_url=server.base_url, **settings)
-        try:
-            yield model, server
-        finally:
-            model.close()
+    """A Gemini model and the server that it talks to."""
+    with WireServer(*canned) as server, opened(GeminiModel, server.base_url, **settings) as model:
+        yield model, server
+
+
+@contextmanager
+def chatting(*canned: Canned, **settings: Any) -> Iterator[tuple[OpenAIModel, WireServer]]:
+    """A chat completions model and the server that it talks to."""
+    with WireServer(*canned) as server, opened(OpenAIModel, f"{server.base_url}/v1", **settings) as model:
+        yield model, server
+
+
+@contextmanager
+def opened(kind: type[M], base_url: str, **settings: Any) -> Iterator[M]:
+    """A model of this kind at an address, closed at the end."""
+    if kind is OpenAIModel:
+        pytest.importorskip("openai", reason="needs the extra openai")
+    settings.setdefault("retry", policy(Clock()))
+    model = kind(name="gemini-x" if kind is GeminiModel else "chat-x", api_key=KEY, base_url=base_url, **settings)
+    try:
+        yield model
+    finally:
+        model.close()
 
 
 def ask(*canned: Canned, request: ModelRequest = ASK) -> ModelReply:
-    """The reply to one request."""
+    """Gemini's reply to one request."""
     with talking(*canned) as (model, _):
         return model.generate(request)
 
 
+def ask_chat(*canned: Canned, request: ModelRequest = ASK) -> ModelReply:
+    """A chat completions model's reply to one request."""
+    with chatting(*canned) as (model, _):
+        return model.generate(request)
+
+
 def refused(*canned: Canned, request: ModelRequest = ASK) -> TrialError:
-    """The error of one request."""
+    """Gemini's error to one request."""
     with talking(*canned) as (model, _), pytest.raises(TrialError) as caught:
+        model.generate(request)
+    return caught.value
+
+
+def refused_chat(*canned: Canned, request: ModelRequest = ASK) -> TrialError:
+    """A chat completions model's error to one request."""
+    with chatting(*canned) as (model, _), pytest.raises(TrialError) as caught:
         model.generate(request)
     return caught.value

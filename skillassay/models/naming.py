@@ -1,0 +1,40 @@
+"""The names of models as commands and contracts write them. Owns the forms; opens nothing.
+
+fixture            authored answers behind a local server; no key, no network
+gemini:NAME        a model of the Gemini API
+openai:NAME        a model of any endpoint that speaks the OpenAI chat completions format
+replay:FILE        recorded traffic of another run (a path in the project)
+agent:NAME[/MODEL] a command-line agent, as a judge
+"""
+
+from __future__ import annotations
+
+import re
+
+from skillassay.errors import UsageError
+
+FIXTURE = "fixture"
+GEMINI = "gemini"
+OPENAI = "openai"
+REPLAY = "replay"
+AGENT = "agent"
+OFFLINE = frozenset({FIXTURE, REPLAY})
+"""Providers behind which no live model stands: a run on one of them passes the fixture gate alone."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]*(?:/[A-Za-z0-9][A-Za-z0-9._:-]*)*")
+_PATH = re.compile(r"(?!/)[^\\\0\n]+")
+FORMS = "write fixture, gemini:NAME, openai:NAME, replay:FILE or, for a judge, agent:NAME; as gemini:gemini-3.5-flash"
+
+
+def parse_model(spec: str) -> tuple[str, str]:
+    """Provider and name of a model as written. Raises :class:`UsageError` for every other form."""
+    if spec == FIXTURE:
+        return FIXTURE, FIXTURE
+    provider, colon, name = spec.partition(":")
+    if provider not in {GEMINI, OPENAI, REPLAY, AGENT} or not colon:
+        raise UsageError(f"model {spec!r} names no known provider", hint=FORMS)
+    if provider == REPLAY and (not _PATH.fullmatch(name) or ".." in name.split("/")):
+        raise UsageError(f"model {spec!r}: {name!r} is not the path of a file in the project", hint=FORMS)
+    if provider != REPLAY and not _NAME.fullmatch(name):
+        raise UsageError(f"model {spec!r}: {name!r} is not the name of a model", hint=FORMS)
+    return provider, name
