@@ -1,38 +1,50 @@
 """Routing: does a request lead to the right skill and script, or to none? Owns how expectation and run are compared.
 
 Expectations are asserted, never scored. A request that could not be answered (an error) is neither right nor wrong.
+Each case is sent through every subject that was asked for, so that engines stand side by side.
 """
 
 from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from skillassay.case import RoutingCase
 from skillassay.errors import InputError, UsageError
 from skillassay.expectation import Expectation
-from skillassay.models.opening import FIXTURE, api_keys_in_environment, open_model, parse_model
+from skillassay.models.naming import FIXTURE, REPLAY, parse_model
+from skillassay.models.opening import Opening, api_keys_in_environment, open_model
+from skillassay.patterns import Pattern, PatternTimeout
 from skillassay.plan import Mode
-from skillassay.preparation import EvalRequest, load_fixtures
-from skillassay.process import Limits, detect_isolation, remove_tree
+from skillassay.preparation import EvalRequest, chosen_models, load_fixtures
+from skillassay.process import Limits, remove_tree, require_isolation
 from skillassay.project import Project, load_project, require_usable
 from skillassay.snapshot import take_snapshot
-from skillassay.subjects.base import SubjectRequest
-from skillassay.subjects.loop import LoopSubject
+from skillassay.subjects.base import Subject, SubjectRequest, SubjectResult
+from skillassay.subjects.opening import SubjectParts, open_subject
 from skillassay.tools import script_policy
+from skillassay.transcript import ModelTurn, ToolCall
+
+PASS, FAIL, UNSCORED = "PASS", "FAIL", "UNSCORED"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoutingResult:
-    """What one request led to. ``status`` is PASS, FAIL or UNSCORED; ``why`` says what differs or went wrong."""
+    """What one request led to through one subject. ``status`` is PASS, FAIL or UNSCORED; ``why`` says what differs or
+    went wrong. ``calls`` are all tool calls in order, each as name and skill/file; ``answer`` is None without one.
+    """
 
     case: RoutingCase
+    subject: str
     status: str
     activated: tuple[str, ...]
     scripts: tuple[str, ...]
+    calls: tuple[str, ...]
+    answer: str | None
     input_tokens: int | None
     estimated: bool
     why: str | None
@@ -45,8 +57,18 @@ class RoutingRun:
 
     project: Project
     model: str
-    is_fixture: bool
+    subjects: tuple[str, ...]
     request: EvalRequest
+
+    @property
+    def is_fixture(self) -> bool:
+        """Whether the answers are authored ones."""
+        return parse_model(self.model)[0] == FIXTURE
+
+    @property
+    def is_replay(self) -> bool:
+        """Whether the answers are recorded ones."""
+        return parse_model(self.model)[0] == REPLAY
 
     @property
     def cases(self) -> tuple[RoutingCase, ...]:
@@ -55,12 +77,19 @@ class RoutingRun:
         return tuple(case for case in self.project.routing if not wanted or case.id in wanted)
 
 
-def prepare_routing(request: EvalRequest) -> RoutingRun:
-    """Load and check. Raises :class:`InputError` when something is broken or no case is there."""
+def prepare_routing(request: EvalRequest, *, subjects: Sequence[str] = ()) -> RoutingRun:
+    """Load and check; without ``subjects`` it is the contract's. Raises :class:`InputError` when something is broken or
+    no case is there.
+    """
     project = load_project(request.root)
     require_usable(project, "routing")
-    model = request.model or project.contract.candidate.model
-    run = RoutingRun(project=project, model=model, is_fixture=parse_model(model)[0] == FIXTURE, request=request)
+    contract = project.contract
+    run = RoutingRun(
+        project=project,
+        model=chosen_models(request, contract).candidate,
+        subjects=tuple(dict.fromkeys(subjects)) or (contract.candidate.subject,),
+        request=request,
+    )
     known = [case.id for case in project.routing]
     for name in request.cases:
         if name not in known:
@@ -71,26 +100,35 @@ def prepare_routing(request: EvalRequest) -> RoutingRun:
 
 
 def run_routing(run: RoutingRun) -> Iterator[RoutingResult]:
-    """Send each request through our own loop in progressive mode, one after the other."""
-    contract = run.project.contract
+    """Send each request in progressive mode through each subject, one after the other. All subjects are opened first,
+    so that one which cannot run here stops the run before a model is called.
+    """
+    contract, request = run.project.contract, run.request
     rules = load_fixtures(run.project.root, contract) if run.is_fixture else None
-    isolation = detect_isolation()
-    with take_snapshot(run.project.usable, ()) as frozen, open_model(run.model, rules=rules) as model:
-        subject = LoopSubject(
+    how = Opening(rules=rules, base_url=request.base_url, root=run.project.root)
+    with ExitStack() as stack:
+        frozen = stack.enter_context(take_snapshot(run.project.usable, ()))
+        model = stack.enter_context(open_model(run.model, how))
+        probe = require_isolation(request.require_isolation)
+        keys, allow = api_keys_in_environment(), request.allow_unisolated
+        parts = SubjectParts(
             model=model,
+            direct=model,
             terms=contract.candidate,
             catalog=frozen.catalog,
             prompt_skills=frozen.prompt_skills,
             eager_scope=contract.eager_scope,
-            isolation=isolation,
-            policy=script_policy(isolation, api_keys_in_environment(), allow_unisolated=run.request.allow_unisolated),
+            isolation=probe.level,
+            policy=script_policy(probe.level, keys, allow_unisolated=allow, unbounded=probe.unbounded),
             limits=Limits(),
         )
+        opened = [(kind, stack.enter_context(open_subject(kind, parts))) for kind in run.subjects]
         for case in run.cases:
-            yield _route(subject, case)
+            for kind, subject in opened:
+                yield _route(kind, subject, case)
 
 
-def _route(subject: LoopSubject, case: RoutingCase) -> RoutingResult:
+def _route(kind: str, subject: Subject, case: RoutingCase) -> RoutingResult:
     started = time.monotonic()
     workspace = Path(tempfile.mkdtemp(prefix="skillassay-"))
     try:
@@ -98,22 +136,41 @@ def _route(subject: LoopSubject, case: RoutingCase) -> RoutingResult:
         result = subject.answer(request, workspace)
     finally:
         remove_tree(workspace)
-    why: str | None
-    if result.error is not None:
-        status, why = "UNSCORED", f"{result.error.reason.value} ({result.error.stage.value}): {result.error.message}"
-    else:
-        expected = Expectation(skills=case.expect_skills, scripts=case.expect_scripts)
-        why = expected.difference(activated=result.activated, scripts=result.scripts)
-        if result.turn_limit:
-            why = "no answer within the turn limit"
-        status = "PASS" if why is None else "FAIL"
+    status, why = _compare(case, result)
+    turns = [turn for turn in result.transcript.turns if isinstance(turn, ModelTurn)]
     return RoutingResult(
         case=case,
+        subject=kind,
         status=status,
         activated=result.activated,
         scripts=result.scripts,
+        calls=tuple(_call_text(call) for turn in turns for call in turn.calls),
+        answer=result.answer,
         input_tokens=result.spent.usage.input_tokens,
         estimated=result.spent.usage.estimated,
         why=why,
         duration_s=time.monotonic() - started,
     )
+
+
+def _compare(case: RoutingCase, result: SubjectResult) -> tuple[str, str | None]:
+    """The status of a request, and why it is not PASS."""
+    if result.error is not None:
+        return UNSCORED, f"{result.error.reason.value} ({result.error.stage.value}): {result.error.message}"
+    if result.answer is None:
+        return FAIL, "no answer within the turn limit"
+    expected = Expectation(skills=case.expect_skills, scripts=case.expect_scripts)
+    why = expected.difference(activated=result.activated, scripts=result.scripts)
+    try:
+        missing = [text for text in case.expect_answer if Pattern(text).search(result.answer) is None]
+    except PatternTimeout as error:
+        return UNSCORED, f"check_error (check): {error}"
+    if why is None and missing:
+        why = f"the answer does not hold {missing[0]}"
+    return (PASS, None) if why is None else (FAIL, why)
+
+
+def _call_text(call: ToolCall) -> str:
+    """A call by its name and what it is about: the skill, and a file of it."""
+    about = [value for key in ("skill_name", "file_path") if isinstance(value := call.args.get(key), str)]
+    return " ".join([call.name, "/".join(about)]).rstrip()

@@ -2,59 +2,84 @@
 
 from __future__ import annotations
 
+import textwrap
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
+from skillassay.cli.options import candidate_options, isolation_options
 from skillassay.cli.output import emit, say
 from skillassay.errors import Exit
 from skillassay.preparation import EvalRequest
 from skillassay.printable import one_line
-from skillassay.report.base import FIXTURE_NOTICE, tokens_text
-from skillassay.routing import RoutingResult, prepare_routing, run_routing
+from skillassay.report.base import FIXTURE_NOTICE, REPLAY_NOTICE, tokens_text
+from skillassay.routing import PASS, RoutingResult, prepare_routing, run_routing
+from skillassay.subjects.opening import LOOP, subject_notice
 
 _WORDS = {"PASS": "ok  ", "FAIL": "FAIL", "UNSCORED": "OPEN"}
+_LABEL = 9
+_LINE = 80 - len("      ") - _LABEL - len("  ")
+"""What is left for text in 80 columns."""
+_ANSWER_LINES = 2
 
 
 @click.command("e2e")
 @click.option("--case", "cases", multiple=True, metavar="ID", help="Only this case. Repeatable.")
-@click.option("--model", metavar="MODEL", help="fixture or gemini:NAME. Default: the contract's candidate.")
-@click.option("--allow-unisolated", is_flag=True, help="Run skill scripts without namespaces though a key is set.")
+@click.option(
+    "--subject", "subjects", multiple=True, metavar="NAME", help="loop, adk, an agent. Repeatable. Default: contract."
+)
+@candidate_options
+@isolation_options
 @click.pass_context
-def command(ctx: click.Context, *, cases: tuple[str, ...], model: str | None, allow_unisolated: bool) -> int:
-    """Send each routing request through our own agent loop and compare: the expected skills and scripts, or none.
+def command(ctx: click.Context, /, *, subjects: tuple[str, ...], **options: Any) -> int:
+    """Send each routing request through an agent and compare: the expected skills and scripts, or none.
 
-    Reads skills, evals/routing.json and the contract; writes nothing.
+    The agents are our own loop (loop), Google's ADK in this process (adk, with the extra of that name), or a
+    command-line agent. Reads skills, evals/routing.json and the contract; writes nothing.
 
     Exit codes: 0 every case as expected; 1 at least one otherwise; 2 wrong usage; 3 a case could not be answered, or
     there is none.
     """
-    request = EvalRequest(root=Path(ctx.obj["root"]), cases=cases, model=model, allow_unisolated=allow_unisolated)
-    run = prepare_routing(request)
+    run = prepare_routing(EvalRequest(root=Path(ctx.obj["root"]), **options), subjects=subjects)
     if run.is_fixture:
         say(FIXTURE_NOTICE)
+    elif run.is_replay:
+        say(REPLAY_NOTICE)
+    for notice in filter(None, map(subject_notice, run.subjects)):
+        say(f"warning: {notice}")
     started = time.monotonic()
     results = []
     for result in run_routing(run):
         results.append(result)
-        _show(result)
-    n_passed = sum(result.status == "PASS" for result in results)
+        _show(result, names_subject=run.subjects != (LOOP,))
+    n_passed = sum(result.status == PASS for result in results)
     emit(f"{n_passed}/{len(results)} passed in {time.monotonic() - started:.1f} s")
     if any(result.status == "FAIL" for result in results):
         return int(Exit.FAILED)
     return int(Exit.PASSED if n_passed == len(results) else Exit.UNDECIDED)
 
 
-def _show(result: RoutingResult) -> None:
-    told = [
-        ("expected", ", ".join(result.case.expect_skills) or "none"),
-        ("activated", ", ".join(result.activated) or "none"),
-        *(("script", script) for script in result.scripts),
-        ("tokens in", tokens_text(result.input_tokens, estimated=result.estimated)),
-    ]
+def _show(result: RoutingResult, *, names_subject: bool) -> None:
+    through = f"  {one_line(result.subject)}" if names_subject else ""
+    emit(f"{_WORDS[result.status]}  {one_line(result.case.id)}{through}")
+    for word, text in _told(result):
+        emit(f"      {word:<{_LABEL}}  {text}")
+
+
+def _told(result: RoutingResult) -> Iterator[tuple[str, str]]:
+    is_loop = result.subject == LOOP
+    yield "expected", one_line(", ".join(result.case.expect_skills) or "none")
+    yield "activated", one_line(", ".join(result.activated) or "none")
+    if is_loop:
+        yield from (("script", one_line(script)) for script in result.scripts)
+    else:
+        yield from (("call", one_line(call)) for call in result.calls)
+    yield "tokens in", tokens_text(result.input_tokens, estimated=result.estimated)
+    if result.answer is not None and (result.case.expect_answer or not is_loop):
+        lines = textwrap.wrap(one_line(result.answer), _LINE, max_lines=_ANSWER_LINES, placeholder=" …")
+        yield from zip(("answer", ""), lines or ["(empty)"], strict=False)
     if result.why is not None:
-        told.append(("why", result.why))
-    emit(f"{_WORDS[result.status]}  {one_line(result.case.id)}")
-    for word, text in told:
-        emit(f"      {word:<9}  {one_line(text)}")
+        yield "why", one_line(result.why)

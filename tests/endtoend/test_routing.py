@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from skillassay.patterns import Pattern, PatternTimeout
 from tests.models.wire_server import WireServer, reply
 from tests.project import Cli, build_small, rule, write_json
 
@@ -99,3 +101,88 @@ def test_an_unknown_case_is_wrong_usage(cli: Cli, shipped: Path) -> None:
     ran = cli("e2e", "--case", "other")
     assert ran.code == 2
     assert "route-notes-atelier" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("patterns", "code", "why"),
+    [
+        (["^hel+o$"], 0, None),
+        (["hello", "(?i)HELLO"], 0, None),
+        (["good day"], 1, "why        the answer does not hold good day"),
+        (["hello", "x{3}"], 1, "why        the answer does not hold x{3}"),
+    ],
+)
+def test_the_answer_is_asserted(cli: Cli, patterns: list[str], code: int, why: str | None) -> None:
+    """Each pattern must be found in the final answer, which is then shown."""
+    got, out = routed(cli, LOAD, skills=["greeter"], answer=patterns)
+    assert got == code
+    assert "      answer     hello\n" in out
+    assert why is None or why in out
+
+
+def test_a_wrong_skill_is_said_before_the_answer(cli: Cli) -> None:
+    """Both differ: the activation is named."""
+    code, out = routed(cli, LOAD, skills=[], answer=["good day"])
+    assert code == 1
+    assert "why        activated greeter, expected none" in out
+
+
+def test_a_pattern_over_its_time_leaves_the_case_open(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pattern that backtracks without end decides nothing: exit 3."""
+    monkeypatch.setattr("skillassay.patterns.Pattern.search", _slow)
+    code, out = routed(cli, LOAD, skills=["greeter"], answer=["hello"])
+    assert code == 3
+    assert "why        check_error (check): too slow" in out
+
+
+def _slow(pattern: Pattern, text: str) -> None:
+    if pattern.text == "hello":
+        raise PatternTimeout("too slow")
+
+
+def test_a_pattern_that_cannot_be_used_is_a_finding(cli: Cli) -> None:
+    """check names the case, and e2e asks nothing."""
+    code, _ = routed(cli, LOAD, skills=["greeter"], answer=["(", "ok"])
+    ran = cli("check")
+    assert (code, ran.code) == (3, 1)
+    assert "suite.bad-check" in ran.out + ran.err
+    assert "case 'to-greet': pattern '(' cannot be compiled" in ran.out + ran.err
+
+
+def test_a_long_answer_is_cut_to_two_lines(cli: Cli) -> None:
+    """At 80 columns, with a mark that something is left out."""
+    code, out = routed(cli, {"text": "many words " * 60}, skills=[], answer=["many"])
+    assert code == 0
+    lines = out.splitlines()
+    start = next(index for index, line in enumerate(lines) if line.startswith("      answer "))
+    assert lines[start + 1].startswith(" " * 17)
+    assert lines[start + 1].endswith(" …")
+    assert max(map(len, lines)) <= 80
+    assert not lines[start + 2].startswith(" " * 17)
+
+
+def test_an_unknown_subject_is_wrong_usage(cli: Cli, shipped: Path) -> None:
+    """Exit 2, before anything is asked."""
+    ran = cli("e2e", "--subject", "loop", "--subject", "nobody")
+    assert ran.code == 2
+    assert "nobody" in ran.err
+    assert ran.out == ""
+
+
+def test_adk_that_is_not_installed_is_said_with_its_extra(cli: Cli, shipped: Path) -> None:
+    """Exit 3 with what to install, before the other subject is asked."""
+    if find_spec("google.adk") is not None:
+        pytest.skip("google-adk is installed here")
+    ran = cli("e2e", "--subject", "loop", "--subject", "adk")
+    assert ran.code == 3
+    assert "pip install 'skillassay[adk]'" in ran.err
+    assert "make e2e" in ran.err
+    assert ran.out == ""
+
+
+def test_adk_asks_gemini_models_alone(cli: Cli, shipped: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another provider's model behind ADK is wrong usage."""
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    ran = cli("e2e", "--subject", "adk", "--model", "openai:some")
+    assert ran.code == 2
+    assert "openai:some is none" in ran.err

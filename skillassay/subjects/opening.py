@@ -1,0 +1,122 @@
+"""From a subject's name to an open subject. Owns the names.
+
+loop         our own agent loop
+adk          Google's ADK with its SkillToolset, in this process (needs the extra ``adk``)
+gemini-cli   the Gemini CLI; further command-line agents (claude-code, codex: experimental), see skillassay/agents
+FILE.yaml    a command-line agent described in a file, which the command line alone can name
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+
+from skillassay.agents.known import AGENTS, is_agent, load_agent
+from skillassay.contract import CandidateTerms
+from skillassay.errors import EnvironmentFault, UsageError
+from skillassay.models.base import Model
+from skillassay.models.gemini import GeminiModel
+from skillassay.process import Isolation, Limits
+from skillassay.prompts import OlderCatalog, PromptSkill
+from skillassay.subjects.agent import AgentSubject, reach_agent
+from skillassay.subjects.base import Subject
+from skillassay.subjects.loop import LoopSubject
+from skillassay.tools import Catalog, ScriptPolicy
+
+LOOP, ADK = "loop", "adk"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubjectParts:
+    """What any subject is made of. ``direct`` is the model without layers, for a subject that asks it by itself."""
+
+    model: Model
+    direct: Model
+    terms: CandidateTerms
+    catalog: Catalog
+    prompt_skills: tuple[PromptSkill, ...]
+    eager_scope: str
+    isolation: Isolation
+    policy: ScriptPolicy
+    limits: Limits
+    previous: Mapping[str, OlderCatalog] = field(default_factory=dict)
+
+
+@contextmanager
+def open_subject(kind: str, parts: SubjectParts) -> Iterator[Subject]:
+    """Open the subject of this name. Raises :class:`UsageError` for an unknown one, :class:`EnvironmentFault` where it
+    cannot run here.
+    """
+    if kind == ADK:
+        yield _open_adk(parts)
+        return
+    if is_agent(kind):
+        yield _open_agent(kind, parts)
+        return
+    if kind != LOOP:
+        raise UsageError(
+            f"there is no subject {kind!r}", hint=f"subjects: {', '.join((LOOP, ADK, *AGENTS))}, FILE.yaml"
+        )
+    yield LoopSubject(
+        model=parts.model,
+        terms=parts.terms,
+        catalog=parts.catalog,
+        prompt_skills=parts.prompt_skills,
+        eager_scope=parts.eager_scope,
+        isolation=parts.isolation,
+        policy=parts.policy,
+        limits=parts.limits,
+        previous=parts.previous,
+    )
+
+
+def subject_notice(kind: str) -> str:
+    """What must be said before a run with this subject; "" for nothing."""
+    return load_agent(kind).note if is_agent(kind) else ""
+
+
+def _open_agent(kind: str, parts: SubjectParts) -> Subject:
+    reached = reach_agent(load_agent(kind), parts.direct)
+    if not parts.policy.allowed:
+        # It runs the skills' scripts with tools of its own, so that what holds for a script holds for all of it.
+        raise EnvironmentFault(f"the subject {kind} cannot run here: {parts.policy.why}")
+    return AgentSubject(
+        reached=reached,
+        terms=parts.terms,
+        catalog=parts.catalog,
+        prompt_skills=parts.prompt_skills,
+        eager_scope=parts.eager_scope,
+        isolation=parts.isolation,
+        previous=parts.previous,
+    )
+
+
+def _open_adk(parts: SubjectParts) -> Subject:
+    model = parts.direct
+    if not isinstance(model, GeminiModel):
+        message = f"the subject {ADK} asks a Gemini model by itself, and {model.identity.label} is none"
+        raise UsageError(message, hint="--model gemini:NAME or --model fixture")
+    if find_spec("google.adk") is None:
+        hint = "pip install 'skillassay[adk]', or `make e2e` in this repository"
+        raise EnvironmentFault(f"the subject {ADK} needs google-adk, which is not installed here", hint=hint)
+    # Imported here: ADK takes seconds, and is an extra.
+    from skillassay.subjects.adk import AdkSubject
+    from skillassay.subjects.adk_model import Line
+    from skillassay.subjects.adk_skills import load_catalogs
+
+    return AdkSubject(
+        line=Line(
+            address=model.address, timeout_s=parts.terms.timeout_s, retry=model.retry, estimated=model.is_fixture
+        ),
+        terms=parts.terms,
+        catalog=parts.catalog,
+        loaded=load_catalogs([parts.catalog, *(older.catalog for older in parts.previous.values())]),
+        prompt_skills=parts.prompt_skills,
+        eager_scope=parts.eager_scope,
+        isolation=parts.isolation,
+        policy=parts.policy,
+        limits=parts.limits,
+        previous=parts.previous,
+    )
