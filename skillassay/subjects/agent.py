@@ -1,0 +1,225 @@
+"""A command-line agent as the candidate: a fresh home and workspace a trial, skills laid out by mode, its output read.
+
+The agent brings its own loop, tools and retries; what is ours is what it finds and what it is asked. The contract's
+instructions stand in its context file and the query on its command line, the same bytes in every mode. The user's
+files lie in the workspace and are named in the query. A trial may take ``timeout_s`` for each of its ``turn_limit``
+turns; an agent that can be told the limit is told. Attempts are those seen: what it retried by itself it does not tell.
+
+A script counts as run when a command names both the skill and the script's path, and the agent tells no failure of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from skillassay.agents.base import Agent, Ask, Told
+from skillassay.agents.ending import final_answer
+from skillassay.agents.launching import (
+    HOME,
+    Access,
+    Place,
+    Program,
+    access_from_environment,
+    find_program,
+    run_trial,
+    temporary_folder,
+)
+from skillassay.canonical import digest_of
+from skillassay.contract import CandidateTerms
+from skillassay.errors import EnvironmentFault, Reason, Stage, TrialError, UsageError
+from skillassay.models.base import Address, Model
+from skillassay.models.naming import AGENT
+from skillassay.plan import Mode
+from skillassay.process import Isolation
+from skillassay.prompts import OlderCatalog, PromptSkill, user_text
+from skillassay.record import Arm, Spent
+from skillassay.subjects.base import SubjectRequest, SubjectResult, seen_files
+from skillassay.subjects.equipment import Shown, equip
+from skillassay.tools import Catalog
+from skillassay.transcript import ModelTurn, ToolCall, ToolTurn, Transcript, UserTurn
+
+SCHEMA_FORM = """\
+
+
+Your whole answer must be one JSON object that is valid under this JSON Schema, with nothing before or after it:
+{schema}"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reached:
+    """An agent that can be started here: its program, what it is told as its model, and its access to that."""
+
+    agent: Agent
+    program: Program
+    model: str | None
+    access: Access
+    is_estimated: bool
+
+
+def reach_agent(agent: Agent, direct: Model) -> Reached:
+    """What ``agent`` needs to ask the candidate's model by itself.
+
+    Raises :class:`UsageError` for a model that it cannot ask, :class:`EnvironmentFault` without its program or key.
+    """
+    program = find_program(agent)
+    identity = direct.identity
+    if not agent.providers:
+        name, _, model = identity.name.partition("/")
+        if (identity.provider, name) != (AGENT, agent.name):
+            message = f"{agent.name} asks its own models, so it cannot be a run on {identity.label}"
+            raise UsageError(message, hint=f"write --model agent:{agent.name} or --model agent:{agent.name}/MODEL")
+        access = access_from_environment(name for name in (agent.key_variable, agent.url_variable) if name)
+        if agent.key_variable and agent.key_variable not in access.env:
+            hint = "a trial has a home of its own, without the user's login"
+            raise EnvironmentFault(f"{agent.name} has no key: {agent.key_variable} is not set", hint=hint)
+        return Reached(agent=agent, program=program, model=model or None, access=access, is_estimated=False)
+    address: Address | None = getattr(direct, "address", None)
+    if address is None or address.provider not in agent.providers:
+        message = f"{agent.name} cannot ask {identity.label} by itself"
+        raise UsageError(message, hint=f"it asks models of {', '.join(sorted(agent.providers))}")
+    own = access_from_environment(agent.variables)
+    given = {agent.key_variable: address.api_key, agent.url_variable: address.base_url}
+    env = {**own.env, **{name: value for name, value in given.items() if name and value}}
+    access = Access(env=env, secrets=(*own.secrets, address.api_key))
+    return Reached(agent=agent, program=program, model=address.name, access=access, is_estimated=identity.is_fixture)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSubject:
+    """See the module. Holds no state of a trial. ``previous`` is as in the loop."""
+
+    reached: Reached
+    terms: CandidateTerms
+    catalog: Catalog
+    prompt_skills: tuple[PromptSkill, ...]
+    eager_scope: str
+    isolation: Isolation
+    previous: Mapping[str, OlderCatalog] = field(default_factory=dict)
+
+    def answer(self, request: SubjectRequest, workspace: Path) -> SubjectResult:
+        """Answer one request; see :class:`skillassay.subjects.base.Subject`."""
+        agent, shown, query = self.reached.agent, self._shown(request), _query(request)
+        seen = SubjectResult(transcript=Transcript(turns=(UserTurn(text=query),)))
+        try:
+            if agent.commands_at and query.startswith(agent.commands_at):
+                message = f"{agent.name} takes a query that begins with {agent.commands_at} as a command to itself"
+                raise TrialError(message, reason=Reason.MISSING_CAPABILITY, stage=Stage.HARNESS)
+            equip(
+                agent, request.mode, shown,
+                instructions=self.terms.instructions, files=request.files, workspace=workspace,
+            )  # fmt: skip
+            return self._run(request, shown, query, workspace)
+        except TrialError as error:
+            return replace(seen, error=error)
+        except EnvironmentFault as fault:
+            unable = TrialError(fault.message, reason=Reason.MISSING_CAPABILITY, stage=Stage.HARNESS)
+            return replace(seen, error=unable)
+
+    def _shown(self, request: SubjectRequest) -> Shown:
+        if request.mode is Mode.NONE:
+            return Shown(catalog=Catalog(skills=()), prompt_skills=())
+        older = self.previous.get(request.skill_path) if request.mode is Mode.PREVIOUS else None
+        if older is not None:
+            return Shown(catalog=older.catalog, prompt_skills=older.prompt_skills)
+        alone = request.mode is Mode.EAGER and self.eager_scope == "skill"
+        skills = tuple(s for s in self.catalog.skills if not alone or s.path == request.skill_path)
+        prompt_skills = tuple(s for s in self.prompt_skills if not alone or s.path == request.skill_path)
+        return Shown(catalog=Catalog(skills=skills), prompt_skills=prompt_skills)
+
+    def _run(self, request: SubjectRequest, shown: Shown, query: str, workspace: Path) -> SubjectResult:
+        reached, terms = self.reached, self.terms
+        launch = reached.agent.trial(
+            Ask(
+                query=query,
+                settings=HOME,
+                model=reached.model,
+                offers_skills=_offers_skills(request.mode) and bool(shown.catalog.skills),
+                turn_limit=terms.turn_limit,
+                temperature=terms.temperature,
+                max_output_tokens=request.max_output_tokens or terms.max_output_tokens,
+                seed=terms.seed,
+            )
+        )
+        timeout_s = terms.timeout_s * terms.turn_limit
+        with temporary_folder() as home:
+            place = Place(home=home, workspace=workspace, level=self.isolation)
+            result = run_trial(reached.program, launch, place, access=reached.access, timeout_s=timeout_s)
+        told = reached.agent.read(result.stdout)
+        seen = self._seen(request, shown, query, told)
+        # What it took counts first: a limit told by a program that was stopped for its time would be its last word.
+        if told.turn_limit and not result.timed_out and not result.truncated:
+            return replace(seen, turn_limit=True)
+        try:
+            return replace(seen, answer=final_answer(reached.agent, result, told, stage=Stage.CANDIDATE))
+        except TrialError as error:
+            return replace(seen, error=error)
+
+    def _seen(self, request: SubjectRequest, shown: Shown, query: str, told: Told) -> SubjectResult:
+        usage = replace(told.usage, estimated=self.reached.is_estimated)
+        done = _successful_calls(told)
+        return SubjectResult(
+            transcript=Transcript(turns=(UserTurn(text=query), *told.turns), n_calls=usage.n_calls, usage=usage),
+            activated=_activated(self.reached.agent, done),
+            scripts=_scripts(self.reached.agent, done, shown.catalog),
+            spent=Spent(n_calls=usage.n_calls, n_attempts=usage.n_calls, usage=usage, model=told.model),
+            arm=self._arm(request, shown, query, told),
+        )
+
+    def _arm(self, request: SubjectRequest, shown: Shown, query: str, told: Told) -> Arm:
+        """What it could see: its tools where it tells them, else the tool for skills, which is all we know then."""
+        terms, tool = self.terms, self.reached.agent.skill_tool
+        offered = (tool[0],) if tool is not None and _offers_skills(request.mode) else ()
+        return Arm(
+            skills=tuple(skill.name for skill in shown.catalog.skills),
+            files=seen_files(request.files),
+            tools=told.tools if told.tools is not None else offered,
+            skill_tools=tuple(name for name in offered if told.tools is None or name in told.tools),
+            prompt=digest_of([
+                terms.instructions, query, terms.temperature, terms.seed,
+                request.max_output_tokens or terms.max_output_tokens,
+            ]),
+        )  # fmt: skip
+
+
+def _offers_skills(mode: Mode) -> bool:
+    return mode in {Mode.PROGRESSIVE, Mode.PREVIOUS}
+
+
+def _query(request: SubjectRequest) -> str:
+    """What is on the command line: the query, the names of the files in the workspace, the form that is asked for."""
+    text = user_text(request.query, [(file.name, None) for file in request.files])
+    if request.response_schema is None:
+        return text
+    return text + SCHEMA_FORM.format(schema=json.dumps(request.response_schema, ensure_ascii=False))
+
+
+def _successful_calls(told: Told) -> tuple[ToolCall, ...]:
+    results = [result for turn in told.turns if isinstance(turn, ToolTurn) for result in turn.results]
+    done = {result.id for result in results if result.response.get("status") == "success"}
+    calls = [call for turn in told.turns if isinstance(turn, ModelTurn) for call in turn.calls]
+    return tuple(call for call in calls if call.id in done)
+
+
+def _activated(agent: Agent, calls: tuple[ToolCall, ...]) -> tuple[str, ...]:
+    if agent.skill_tool is None:
+        return ()
+    tool, argument = agent.skill_tool
+    return tuple(dict.fromkeys(str(call.args.get(argument)) for call in calls if call.name == tool))
+
+
+def _scripts(agent: Agent, calls: tuple[ToolCall, ...], catalog: Catalog) -> tuple[str, ...]:
+    commands = [
+        " ".join(value for value in call.args.values() if isinstance(value, str))
+        for call in calls
+        if call.name in agent.shell_tools
+    ]
+    return tuple(
+        f"{skill.name}/{script}"
+        for command in commands
+        for skill in catalog.skills
+        for script in skill.scripts
+        if skill.name in command and script in command
+    )

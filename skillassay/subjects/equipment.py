@@ -1,0 +1,106 @@
+"""What lies in an agent's workspace before it begins, by mode. Owns the layout; starts nothing.
+
+    everywhere             the user's files; the contract's instructions in the agent's context file
+    progressive, previous  each skill of the catalog in the agent's folder of skills
+    eager                  the skills' text behind the instructions, their other files in ``skill-files/NAME``
+    none                   nothing more: no folder and no word of a skill
+
+Skills are copied file by file from the run's verified snapshot. What would make an arm differ by more than the skill is
+refused: a user's file in the place of a skill or of the context file, and text that the agent would rewrite on reading.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from skillassay.agents.base import Agent
+from skillassay.errors import Reason, Stage, TrialError
+from skillassay.plan import Mode
+from skillassay.prompts import PromptSkill, render_whole
+from skillassay.subjects.base import InputFile, lay_out
+from skillassay.tools import Catalog, CatalogSkill
+
+MATERIAL = "skill-files"
+EAGER_INTRO = """\
+The following skills are at hand, each with its instructions and its files. When one fits the request, follow its
+instructions step by step. The files of each lie in skill-files/NAME in the working folder; run a script that its
+instructions mention from there. When no skill fits, answer directly. Always finish with an answer to the user."""
+
+_CODE = re.compile(r"(`+)[\s\S]*?\1")
+_IMPORT = re.compile(r"(?:^|(?<=\s))@[./A-Za-z]\S*")
+_SCRIPT_MODE = 0o755
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """The skills that one trial shows, and their texts for a prompt."""
+
+    catalog: Catalog
+    prompt_skills: tuple[PromptSkill, ...]
+
+
+def equip(
+    agent: Agent, mode: Mode, shown: Shown, *, instructions: str, files: Sequence[InputFile], workspace: Path
+) -> None:
+    """Lay everything out. Raises :class:`TrialError` where that cannot be done without changing the experiment."""
+    _refuse_places(agent, files)
+    lay_out(files, workspace)
+    context = instructions
+    if mode is Mode.EAGER:
+        context = "\n\n".join([instructions, EAGER_INTRO, *map(_rendered, shown.prompt_skills)])
+    if agent.imports_at and (found := _IMPORT.search(_CODE.sub(" ", context))):
+        raise _unfit(
+            f"{agent.name} would read {found[0][:60]!r} in {agent.context_file} as the name of a file to put in"
+        )
+    try:
+        _write(workspace / agent.context_file, context)
+        for skill in shown.catalog.skills:
+            if mode is Mode.EAGER:
+                _copy(skill, workspace / MATERIAL / _folder_name(skill), leave_out="SKILL.md")
+            else:
+                _copy(skill, workspace / agent.skills_folder / _folder_name(skill))
+    except OSError as error:
+        message = f"the workspace cannot be laid out: {error.strerror or error}"
+        raise TrialError(message, reason=Reason.HARNESS_ERROR, stage=Stage.HARNESS) from error
+
+
+def _refuse_places(agent: Agent, files: Sequence[InputFile]) -> None:
+    taken = {PurePosixPath(path).parts[0].casefold() for path in (agent.skills_folder, agent.context_file, MATERIAL)}
+    for file in files:
+        if PurePosixPath(file.name).parts[0].casefold() in taken:
+            raise _unfit(f"the case's file {file.name} lies where {agent.name} looks for skills or instructions")
+
+
+def _unfit(message: str) -> TrialError:
+    return TrialError(message, reason=Reason.MISSING_CAPABILITY, stage=Stage.HARNESS)
+
+
+def _rendered(skill: PromptSkill) -> str:
+    scripts = tuple(f"{MATERIAL}/{skill.name}/{path}" for path in skill.scripts)
+    return render_whole(replace(skill, scripts=scripts))
+
+
+def _folder_name(skill: CatalogSkill) -> str:
+    """The skill's name as a folder: agents ask that they be the same. A name is somebody's text, and no path."""
+    if PurePosixPath(skill.name).parts != (skill.name,) or skill.name.startswith("."):
+        raise _unfit(f"the skill {skill.path} cannot be laid out: {skill.name!r} is not the name of a folder")
+    return skill.name
+
+
+def _copy(skill: CatalogSkill, folder: Path, *, leave_out: str | None = None) -> None:
+    for path, file in skill.files.items():
+        if path == leave_out:
+            continue
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file.source, target)
+        target.chmod(file.source.stat().st_mode & _SCRIPT_MODE | 0o600)
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{text}\n", encoding="utf-8")
