@@ -1,18 +1,21 @@
 """Running a plan: trials in threads, one record each, until all are done or someone stops it. Owns order and progress.
 
 Reports to a listener and never prints. The record on disk is the only truth: scores are made from it, not from memory.
-On Ctrl-C no new trial begins, those under way are finished and recorded; a second Ctrl-C drops them.
+On Ctrl-C no new trial begins, those under way are finished and recorded; a second Ctrl-C drops them. One that still
+waits to send its first request has not begun: it leaves no record and is run on resume.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from skillassay.plan import Plan, PlannedTrial
+from skillassay.attempts import Todo
+from skillassay.errors import Reason
+from skillassay.plan import PlannedTrial
 from skillassay.record import TrialRecord
 from skillassay.store import RunWriter
 from skillassay.trial import TrialParts, run_trial
@@ -35,13 +38,17 @@ class Listener(Protocol):
 class _Pool:
     """Trials under way. At most ``2 * jobs`` are submitted at a time, whatever the plan's size."""
 
+    todo: Todo
     parts: TrialParts
     jobs: int
     stop: threading.Event = field(default_factory=threading.Event)
     under_way: set[Future[TrialRecord | None]] = field(default_factory=set)
 
     def work(self, trial: PlannedTrial) -> TrialRecord | None:
-        return None if self.stop.is_set() else run_trial(trial, self.parts)
+        if self.stop.is_set():
+            return None
+        record = run_trial(trial, self.parts, self.todo.earlier.get(trial.trial_id))
+        return None if record.outcome.reason is Reason.INTERRUPTED else record
 
     def fill(self, threads: ThreadPoolExecutor, waiting: Iterator[PlannedTrial]) -> None:
         while len(self.under_way) < 2 * self.jobs and not self.stop.is_set():
@@ -60,37 +67,43 @@ class _Pool:
                 yield record
 
 
+def _keep(writer: RunWriter, record: TrialRecord) -> None:
+    writer.append(record)
+    status, attempt = record.outcome.status, record.attempt
+    writer.event("trial_done", trial=record.trial_id, status=status, attempt=attempt)
+
+
 def execute(
-    plan: Plan,
+    todo: Todo,
     parts: TrialParts,
     writer: RunWriter,
     *,
     jobs: int,
     listener: Listener,
-    done: frozenset[str] = frozenset(),
+    on_stop: Callable[[], None],
 ) -> bool:
-    """Run every trial of ``plan`` whose id is not in ``done``. Returns whether it was interrupted.
+    """Run what is to do. Returns whether it was interrupted; ``on_stop`` is called when it is to be.
 
     Raises :class:`StoreError` when the record cannot be written; what was written before stays whole.
     """
-    waiting = iter([trial for trial in plan.trials if trial.trial_id not in done])
-    n_done, pool = len(done), _Pool(parts=parts, jobs=jobs)
+    waiting = iter(todo.trials)
+    n_done, pool = todo.n_planned - len(todo.trials), _Pool(todo=todo, parts=parts, jobs=jobs)
     threads = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="trial")
     try:
         pool.fill(threads, waiting)
         while pool.under_way:
             try:
                 for record in pool.next_finished():
-                    writer.append(record)
-                    writer.event("trial_done", trial=record.trial_id, status=record.outcome.status)
+                    _keep(writer, record)
                     n_done += 1
-                    listener.trial_done(record, n_done, len(plan.trials))
+                    listener.trial_done(record, n_done, todo.n_planned)
                 pool.fill(threads, waiting)
             except KeyboardInterrupt:
                 if pool.stop.is_set():
                     threads.shutdown(wait=False, cancel_futures=True)
                     raise
                 pool.stop.set()
+                on_stop()
                 writer.event("interrupted")
                 listener.stopping(sum(future.running() for future in pool.under_way))
     except BaseException:

@@ -68,7 +68,7 @@ class RunWriter:
         folder = root / RUNS / run_id
         try:
             folder.mkdir(parents=True)
-            _keep_out_of_git(root)
+            keep_out_of_git(root)
             write_atomic(folder / "run.json", pretty_text({"run": HEADER_VERSION, **header}).encode())
             return cls(folder)
         except OSError as error:
@@ -76,11 +76,14 @@ class RunWriter:
 
     @classmethod
     def reopen(cls, folder: Path) -> RunWriter:
-        """Continue a run where it stopped."""
+        """Continue a run where it stopped. What a kill left of a file that was being written is removed."""
         try:
-            return cls(folder)
+            writer = cls(folder)
+            for leftover in folder.glob(".*.tmp"):  # nobody else writes here: the run is this process's own now
+                leftover.unlink()
         except OSError as error:
             raise _cannot_write(folder, error) from error
+        return writer
 
     def append(self, record: TrialRecord) -> None:
         """Add one record."""
@@ -206,8 +209,8 @@ def read_records(folder: Path) -> Iterator[TrialRecord]:
                 raise StoreError(f"{path}, line {number}: {error}", hint="the record was damaged; run again") from error
 
 
-def _keep_out_of_git(root: Path) -> None:
-    """Runs hold raw answers and are nobody's to commit: their folder tells git so itself."""
+def keep_out_of_git(root: Path) -> None:
+    """What lies in ``.skillassay`` is nobody's to commit, raw answers least of all: the folder tells git so itself."""
     marker = root / RUNS.split("/", maxsplit=1)[0] / ".gitignore"
     if not marker.exists():
         write_atomic(marker, b"*\n")
