@@ -15,21 +15,25 @@ from skillassay.case import Case
 
 
 class Mode(StrEnum):
-    """How the candidate meets the skill: offered by tools, not at all, or whole in the prompt."""
+    """How the candidate meets the skill: offered by tools, not at all, whole in the prompt, or as it was before."""
 
     PROGRESSIVE = "progressive"
     NONE = "none"
     EAGER = "eager"
+    PREVIOUS = "previous"
 
 
 ALL_MODES = (Mode.PROGRESSIVE, Mode.NONE, Mode.EAGER)
+"""The modes of every evaluation. ``previous`` comes on request."""
+ORDER = (*ALL_MODES, Mode.PREVIOUS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedTrial:
     """One trial: a case in a mode, for the n-th time (from 1). ``n_criteria`` is what a complete score counts.
 
-    ``n_judge_calls`` is how often the judge is asked about its answer.
+    ``n_judge_calls`` is how often the judge is asked about its answer, ``n_file_checks`` how many criteria read a file
+    of the workspace.
     """
 
     trial_id: str
@@ -40,11 +44,17 @@ class PlannedTrial:
     repeat: int
     n_criteria: int
     n_judge_calls: int = 1
+    n_file_checks: int = 0
+
+    @property
+    def slot(self) -> str:
+        """The name under which the trial's model requests are kept: the same in every run, whatever the bytes."""
+        return f"{self.suite}/{self.case_id}/{self.mode.value}/{self.repeat}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """All trials of a run in their order, and which skills are covered whole (every case, every mode)."""
+    """All trials of a run in their order, and which skills are covered whole (every case, each of ``ALL_MODES``)."""
 
     trials: tuple[PlannedTrial, ...]
     modes: tuple[Mode, ...]
@@ -60,18 +70,22 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedCase:
-    """A case with the path and digest of the skill it tests."""
+    """A case with the path and digest of the skill it tests, and the digest of what that skill was before, if it was.
+
+    A case whose skill has no earlier version has no trial in ``previous``.
+    """
 
     case: Case
     skill_path: str
     skill_digest: str
+    previous_digest: str | None = None
 
 
 def build_plan(
     cases: Sequence[PlannedCase], *, chosen: frozenset[tuple[str, str]], modes: Sequence[Mode], repeats: int
 ) -> Plan:
     """List the trials of the ``chosen`` (suite, case id) pairs among all ``cases``: by case, then mode, then repeat."""
-    modes = tuple(mode for mode in ALL_MODES if mode in modes)
+    modes = tuple(mode for mode in ORDER if mode in modes)
     trials = tuple(
         PlannedTrial(
             trial_id=_trial_id(item, mode, repeat),
@@ -82,15 +96,17 @@ def build_plan(
             repeat=repeat,
             n_criteria=item.case.n_criteria,
             n_judge_calls=item.case.n_judge_calls,
+            n_file_checks=sum("file" in check for check in item.case.checks),
         )
         for item in cases
         if (item.case.suite, item.case.id) in chosen
         for mode in modes
+        if mode is not Mode.PREVIOUS or item.previous_digest is not None
         for repeat in range(1, repeats + 1)
     )
     left_out = {item.skill_path for item in cases if (item.case.suite, item.case.id) not in chosen}
     planned = sorted({trial.skill_path for trial in trials})
-    whole = tuple(path for path in planned if path not in left_out and modes == ALL_MODES)
+    whole = tuple(path for path in planned if path not in left_out and set(ALL_MODES) <= set(modes))
     partial = tuple(path for path in planned if path not in whole)
     return Plan(trials=trials, modes=modes, repeats=repeats, whole_skills=whole, partial_skills=partial)
 
@@ -102,7 +118,7 @@ def _trial_id(item: PlannedCase, mode: Mode, repeat: int) -> str:
             "case": item.case.id,
             "case_digest": item.case.digest,
             "skill": item.skill_path,
-            "skill_digest": item.skill_digest,
+            "skill_digest": item.previous_digest if mode is Mode.PREVIOUS else item.skill_digest,
             "mode": mode.value,
             "repeat": repeat,
         }

@@ -1,38 +1,33 @@
-"""From a request to everything a run needs, without calling a model. Owns selection, refusals and the run's header.
+"""From a request to everything a run needs, without calling a model. Owns selection and refusals.
 
 Every problem of skills, suites, contract and fixtures is shown at once, and any error stops here.
 """
 
 from __future__ import annotations
 
-import os
-import platform
-import socket
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib import metadata
 from pathlib import Path
-from typing import Any
 
-import skillassay
-from skillassay.assessment import RunFacts, facts_to_json
+from skillassay.assessment import RunFacts
 from skillassay.binding import FIXED_PROMPTS
-from skillassay.canonical import Json, digest_of
+from skillassay.canonical import Json
 from skillassay.case import Case, load_suite
-from skillassay.contract import CONTRACT_PATH, Contract, Models, raised_quality_min
+from skillassay.contract import Contract, Models, raised_quality_min
 from skillassay.digest import read_files
+from skillassay.earlier import Earlier, load_earlier
 from skillassay.errors import InputError, UsageError
 from skillassay.expectation import Expectation
 from skillassay.fixture.base import FixtureRules
 from skillassay.fixture.rules import load_rules
-from skillassay.models.opening import FIXTURE, api_keys_in_environment, parse_model, require_rules
-from skillassay.plan import ALL_MODES, Mode, Plan, build_plan
-from skillassay.process import Isolation, Limits, detect_isolation, git
-from skillassay.project import Project, ReadySkill, load_project, require_usable
-from skillassay.snapshot import build_catalog
+from skillassay.keeping import refuse_keeping
+from skillassay.models.naming import FIXTURE, OFFLINE, parse_model
+from skillassay.models.opening import api_keys_in_environment, require_rules
+from skillassay.plan import ALL_MODES, Mode, Plan, PlannedCase, build_plan
+from skillassay.process import Isolation, Limits, require_isolation
+from skillassay.project import CaseKey, Project, ReadySkill, load_project, require_usable
+from skillassay.snapshot import build_catalog, older_skills
 from skillassay.tools import ScriptPolicy, script_policy
-
-PACKAGES = ("google-genai", "jsonschema", "pyyaml", "regex", "semver")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +43,15 @@ class EvalRequest:
     model: str | None = None
     judge_model: str | None = None
     quality_min: str | None = None
+    subject: str | None = None
+    base_url: str | None = None
+    judge_base_url: str | None = None
+    base: str | None = None
+    rpm: int | None = None
+    tpm: int | None = None
+    cache: bool = False
+    record_to: str | None = None
+    require_isolation: str | None = None
     allow_unisolated: bool = False
     dry_run: bool = False
 
@@ -65,11 +69,22 @@ class Prepared:
     isolation: Isolation
     policy: ScriptPolicy
     limits: Limits
+    earlier: Mapping[str, Earlier]
 
     @property
     def plan(self) -> Plan:
         """The plan."""
         return self.facts.plan
+
+    @property
+    def subject(self) -> str:
+        """What answers."""
+        return self.contract.candidate.subject
+
+    @property
+    def earlier_skills(self) -> dict[str, ReadySkill]:
+        """The earlier states that the mode ``previous`` is about, by path."""
+        return {path: earlier.ready for path, earlier in self.earlier.items()}
 
     @property
     def cases(self) -> tuple[Case, ...]:
@@ -89,16 +104,18 @@ def prepare(request: EvalRequest) -> Prepared:
     require_usable(project, "an evaluation")
     contract = project.contract
     gate = replace(contract.gate, quality_min=raised_quality_min(contract.gate, request.quality_min))
-    contract = replace(contract, gate=gate)
-    models = Models(
-        candidate=request.model or contract.candidate.model,
-        judge=request.judge_model or request.model or contract.judge.model,
-    )
-    plan = _plan(project, request)
+    candidate = replace(contract.candidate, subject=request.subject or contract.candidate.subject)
+    contract = replace(contract, gate=gate, candidate=candidate)
+    models = chosen_models(request, contract)
+    refuse_keeping(models, candidate.subject, repeats=request.repeats, cache=request.cache, to=request.record_to)
+    chosen = _choose(project, request)
+    earlier = _earlier(project, request, chosen)
+    plan = _plan(chosen, request, earlier)
     if not plan.trials:
         raise InputError("nothing is planned: no skill has a case", hint="add cases to evals/quality.json")
     rules = _fixture_rules(project, models, needed=not request.dry_run)
-    isolation = detect_isolation()
+    probe = require_isolation(request.require_isolation)
+    keys, allow = api_keys_in_environment(), request.allow_unisolated
     build_catalog(project.usable)  # refuses two skills of one name; the files are copied when the run begins
     return Prepared(
         request=request,
@@ -107,9 +124,18 @@ def prepare(request: EvalRequest) -> Prepared:
         models=models,
         facts=_facts(project, contract, plan, models),
         rules=rules,
-        isolation=isolation,
-        policy=script_policy(isolation, api_keys_in_environment(), allow_unisolated=request.allow_unisolated),
+        isolation=probe.level,
+        policy=script_policy(probe.level, keys, allow_unisolated=allow, unbounded=probe.unbounded),
         limits=Limits(),
+        earlier=earlier,
+    )
+
+
+def chosen_models(request: EvalRequest, contract: Contract) -> Models:
+    """Who is asked: what the request names, else the contract; a model that is named judges too, unless told."""
+    return Models(
+        candidate=request.model or contract.candidate.model,
+        judge=request.judge_model or request.model or contract.judge.model,
     )
 
 
@@ -130,16 +156,48 @@ def load_fixtures(root: Path, contract: Contract) -> FixtureRules:
     return rules
 
 
-def _plan(project: Project, request: EvalRequest) -> Plan:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Choice:
+    """All cases, and which of them are to run."""
+
+    cases: tuple[PlannedCase, ...]
+    chosen: frozenset[CaseKey]
+
+    @property
+    def skills(self) -> tuple[str, ...]:
+        return tuple(sorted({item.skill_path for item in self.cases if (item.case.suite, item.case.id) in self.chosen}))
+
+
+def _choose(project: Project, request: EvalRequest) -> _Choice:
     cases = project.planned_cases()
+    _refuse_unknown(request.cases, {item.case.id for item in cases}, "case")
+    _refuse_unknown(request.skills, _called(project.usable), "skill")
     chosen = frozenset(
         (item.case.suite, item.case.id)
         for item in cases
         if _is_chosen(item.skill_path, request.skills) and (not request.cases or item.case.id in request.cases)
     )
-    _refuse_unknown(request.cases, {item.case.id for item in cases}, "case")
-    _refuse_unknown(request.skills, _called(project.usable), "skill")
-    return build_plan(cases, chosen=chosen, modes=request.modes, repeats=request.repeats)
+    return _Choice(cases=cases, chosen=chosen)
+
+
+def _earlier(project: Project, request: EvalRequest, choice: _Choice) -> dict[str, Earlier]:
+    """The earlier states, where ``previous`` is asked for. Raises :class:`InputError` when no skill has one."""
+    if Mode.PREVIOUS not in request.modes:
+        return {}
+    earlier = load_earlier(project, choice.skills, base=request.base)
+    if choice.skills and not earlier:
+        what = "as locked last" if request.base is None else f"at {request.base}"
+        message = f"no skill of the run was another one {what}: {', '.join(choice.skills)}"
+        raise InputError(message, hint="name an older state with --base REF, or leave out the mode previous")
+    for ready in earlier.values():
+        build_catalog(older_skills(project.usable, ready.ready))  # its old name may be another skill's now
+    return earlier
+
+
+def _plan(choice: _Choice, request: EvalRequest, earlier: Mapping[str, Earlier]) -> Plan:
+    digests = {path: state.ready.digest for path, state in earlier.items()}
+    cases = [replace(item, previous_digest=digests.get(item.skill_path)) for item in choice.cases]
+    return build_plan(cases, chosen=choice.chosen, modes=request.modes, repeats=request.repeats)
 
 
 def _is_chosen(path: str, wanted: Sequence[str]) -> bool:
@@ -166,7 +224,7 @@ def _facts(project: Project, contract: Contract, plan: Plan, models: Models) -> 
     return RunFacts(
         plan=plan,
         gate=contract.gate,
-        is_fixture=FIXTURE in providers,
+        is_fixture=not OFFLINE.isdisjoint(providers),
         estimated_tokens=parse_model(models.candidate)[0] == FIXTURE,
         critical_cases=frozenset((case.suite, case.id) for case in cases if case.critical),
         critical_criteria=frozenset((c.suite, c.id) for c in cases if any(item.critical for item in c.rubric)),
@@ -176,6 +234,7 @@ def _facts(project: Project, contract: Contract, plan: Plan, models: Models) -> 
             for case in cases
             if case.expect_skills is not None or case.expect_scripts is not None
         },
+        skill_names={ready.path: ready.skill.name for ready in project.usable},
         slices={(case.suite, case.id): case.slice for case in cases if case.slice is not None},
     )
 
@@ -198,59 +257,3 @@ def moved_paths(prepared: Prepared) -> tuple[str, ...]:
             if now is None or now.digest != suite.digest:
                 moved.append(suite.path)
     return tuple(moved)
-
-
-def build_header(prepared: Prepared, *, run_id: str, created_at: str, models: Mapping[str, Any]) -> dict[str, Any]:
-    """Everything a record says about a run before it starts. Holds no key and no header of a request."""
-    project, request = prepared.project, prepared.request
-    return {
-        "id": run_id,
-        "created_at": created_at,
-        "skillassay": skillassay.__version__,
-        "contract": {"path": prepared.contract.path or f"defaults (no {CONTRACT_PATH})", "binding": prepared.binding},
-        "binding_digest": digest_of(prepared.binding),
-        "models": dict(models),
-        "skills": {
-            ready.path: {"name": ready.skill.name, "version": ready.skill.version, "digest": ready.digest}
-            for ready in project.usable
-        },
-        "suites": {suite.name: {"version": suite.version, "digest": suite.digest} for suite in project.suites},
-        "cases": {f"{case.suite}/{case.id}": case.digest for case in project.cases},
-        "fixture_digest": prepared.rules.digest if prepared.rules is not None else None,
-        "facts": facts_to_json(prepared.facts),
-        "isolation": {"level": prepared.isolation.name.lower(), "scripts": prepared.policy.why},
-        "settings": _settings(request),
-        "git": git_state(project.root),
-        "environment": {
-            "python": platform.python_version(),
-            "platform": platform.platform(),
-            "packages": {name: metadata.version(name) for name in PACKAGES},
-            "host": socket.gethostname(),
-            "cpus": os.cpu_count(),
-        },
-    }
-
-
-def _settings(request: EvalRequest) -> dict[str, Json]:
-    return {
-        "given": {
-            "skills": list(request.skills),
-            "cases": list(request.cases),
-            "modes": [mode.value for mode in request.modes],
-            "model": request.model,
-            "judge_model": request.judge_model,
-            "quality_min": request.quality_min,
-        },
-        "jobs": request.jobs,
-        "repeats": request.repeats,
-        "allow_unisolated": request.allow_unisolated,
-    }
-
-
-def git_state(root: Path) -> dict[str, Json]:
-    """Revision and dirty flag of the working tree; None for each where git or a repository is missing."""
-    head = git(root, "rev-parse", "--verify", "-q", "HEAD")
-    status = git(root, "status", "--porcelain", "--untracked-files=normal")
-    revision = head.stdout.decode().strip() if head is not None and head.exit_code == 0 else None
-    dirty = bool(status.stdout.strip()) if status is not None and status.exit_code == 0 else None
-    return {"revision": revision, "dirty": dirty}

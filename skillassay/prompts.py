@@ -12,6 +12,7 @@ from html import escape
 
 from skillassay.canonical import digest_of
 from skillassay.plan import Mode
+from skillassay.tools import Catalog
 
 CATALOG_INTRO = """\
 Skills are at hand for special kinds of requests. Each is listed with its name and what it is for. When a skill fits the
@@ -38,6 +39,14 @@ class PromptSkill:
     scripts: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OlderCatalog:
+    """The catalog with one skill as it was before, and its texts for a prompt."""
+
+    catalog: Catalog
+    prompt_skills: tuple[PromptSkill, ...]
+
+
 def system_instruction(
     mode: Mode, *, general: str, skills: Sequence[PromptSkill], eager_scope: str, skill_path: str
 ) -> str:
@@ -45,11 +54,11 @@ def system_instruction(
     ordered = sorted(skills, key=lambda skill: (skill.name, skill.path))
     if mode is Mode.NONE:
         return general
-    if mode is Mode.PROGRESSIVE:
+    if mode in {Mode.PROGRESSIVE, Mode.PREVIOUS}:
         return f"{general}\n\n{CATALOG_INTRO}\n\n{render_catalog(ordered)}"
     if eager_scope == "skill":
         ordered = [skill for skill in ordered if skill.path == skill_path]
-    return f"{general}\n\n{EAGER_INTRO}\n\n" + "\n\n".join(_whole(skill) for skill in ordered)
+    return f"{general}\n\n{EAGER_INTRO}\n\n" + "\n\n".join(render_whole(skill) for skill in ordered)
 
 
 def prompt_digest() -> str:
@@ -70,7 +79,8 @@ def render_catalog(skills: Sequence[PromptSkill]) -> str:
     return "\n".join([*lines, "</available_skills>"])
 
 
-def _whole(skill: PromptSkill) -> str:
+def render_whole(skill: PromptSkill) -> str:
+    """A skill with its body and its text files; of its scripts the paths."""
     parts = [
         f'<skill name="{escape(skill.name)}">',
         "<instructions>",

@@ -18,7 +18,7 @@ from skillassay.case import Case
 from skillassay.errors import EnvironmentFault, InputError
 from skillassay.process import remove_tree
 from skillassay.project import ReadySkill
-from skillassay.prompts import PromptSkill
+from skillassay.prompts import OlderCatalog, PromptSkill
 from skillassay.tools import Catalog, CatalogSkill, ToolFile, decode_text
 
 _MOST_NAMED = 5
@@ -26,11 +26,15 @@ _MOST_NAMED = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """The catalog, its texts for a prompt, and the planned cases; all their files lie in the run's private folder."""
+    """The catalog, its texts for a prompt, and the planned cases; all their files lie in the run's private folder.
+
+    ``previous`` maps a skill's path to the catalog in which that skill is its earlier state.
+    """
 
     catalog: Catalog
     prompt_skills: tuple[PromptSkill, ...]
     cases: tuple[Case, ...]
+    previous: Mapping[str, OlderCatalog]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,18 +53,24 @@ def build_catalog(skills: Sequence[ReadySkill]) -> Catalog:
 
 
 @contextmanager
-def take_snapshot(skills: Sequence[ReadySkill], cases: Sequence[Case]) -> Iterator[Snapshot]:
+def take_snapshot(
+    skills: Sequence[ReadySkill], cases: Sequence[Case], earlier: Mapping[str, ReadySkill] | None = None
+) -> Iterator[Snapshot]:
     """Copy and verify all files, and remove the copies at the end, whatever the end.
+
+    ``earlier`` holds earlier states of some of the skills, by path.
 
     Raises :class:`InputError` when a file is no longer what was planned, :class:`EnvironmentFault` without room.
     """
     folder = Path(tempfile.mkdtemp(prefix="skillassay-"))
     try:
-        copies = _copy_all(_planned_files(skills, cases), folder)
-        catalog = _moved(build_catalog(skills), copies)
+        older = {path: older_skills(skills, ready) for path, ready in (earlier or {}).items()}
+        copies = _copy_all(_planned_files([*skills, *(earlier or {}).values()], cases), folder)
+        now, texts = _offered(skills, copies)
         yield Snapshot(
-            catalog=catalog,
-            prompt_skills=tuple(_prompt_skill(skill) for skill in catalog.skills),
+            catalog=now,
+            prompt_skills=texts,
+            previous={path: OlderCatalog(catalog=c, prompt_skills=t) for path, (c, t) in _all_offered(older, copies)},
             cases=tuple(
                 replace(case, files=tuple(replace(file, source=copies[file.source]) for file in case.files))
                 for case in cases
@@ -68,6 +78,22 @@ def take_snapshot(skills: Sequence[ReadySkill], cases: Sequence[Case]) -> Iterat
         )
     finally:
         remove_tree(folder)
+
+
+def older_skills(skills: Sequence[ReadySkill], earlier: ReadySkill) -> tuple[ReadySkill, ...]:
+    """The skills with one of them in its earlier state."""
+    return tuple(earlier if ready.path == earlier.path else ready for ready in skills)
+
+
+def _all_offered(
+    older: Mapping[str, Sequence[ReadySkill]], copies: Mapping[Path, Path]
+) -> Iterator[tuple[str, tuple[Catalog, tuple[PromptSkill, ...]]]]:
+    return ((path, _offered(skills, copies)) for path, skills in older.items())
+
+
+def _offered(skills: Sequence[ReadySkill], copies: Mapping[Path, Path]) -> tuple[Catalog, tuple[PromptSkill, ...]]:
+    catalog = _moved(build_catalog(skills), copies)
+    return catalog, tuple(_prompt_skill(skill) for skill in catalog.skills)
 
 
 def _planned_files(skills: Iterable[ReadySkill], cases: Iterable[Case]) -> Iterator[_Planned]:

@@ -6,25 +6,29 @@ without tool calls is the answer; text beside a call is not.
 
 from __future__ import annotations
 
-import shutil
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from skillassay.canonical import digest_of
 from skillassay.contract import CandidateTerms
-from skillassay.errors import Reason, Stage, TrialError
+from skillassay.errors import Stage, TrialError
 from skillassay.models.base import Model, ModelReply, ModelRequest
 from skillassay.plan import Mode
 from skillassay.process import Isolation, Limits
-from skillassay.prompts import PromptSkill, system_instruction, user_text
-from skillassay.record import Spent
-from skillassay.subjects.base import SubjectRequest, SubjectResult
+from skillassay.prompts import OlderCatalog, PromptSkill, system_instruction, user_text
+from skillassay.record import Arm, Spent
+from skillassay.subjects.base import SubjectRequest, SubjectResult, lay_out, seen_files
 from skillassay.tools import Catalog, ScriptPolicy, ToolBox, ToolSet, tool_declarations
-from skillassay.transcript import ToolResult, ToolTurn, Transcript, Turn, Usage, UserTurn
+from skillassay.transcript import Tool, ToolResult, ToolTurn, Transcript, Turn, Usage, UserTurn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopSubject:
-    """The agent loop over one model and one catalog. Holds no state of a trial."""
+    """The agent loop over one model and one catalog. Holds no state of a trial.
+
+    ``previous`` maps a skill's path to the catalog of the mode ``previous`` for its cases.
+    """
 
     model: Model
     terms: CandidateTerms
@@ -34,6 +38,7 @@ class LoopSubject:
     isolation: Isolation
     policy: ScriptPolicy
     limits: Limits
+    previous: Mapping[str, OlderCatalog] = field(default_factory=dict)
 
     def answer(self, request: SubjectRequest, workspace: Path) -> SubjectResult:
         """Answer one request; see :class:`skillassay.subjects.base.Subject`."""
@@ -48,29 +53,50 @@ class LoopSubject:
             limits=self.limits,
         )
         try:
-            _lay_out(request, workspace)
+            lay_out(request.files, workspace)
             answer = self._converse(request, catalog, tools, said)
         except TrialError as error:
             said.n_attempts += error.n_attempts
+            said.waited_s += error.waited_s
+            said.usage = said.usage.plus(error.usage or Usage())
             return said.result(tools, error=error)
         return said.result(tools, answer=answer, turn_limit=answer is None)
+
+    def _arm(self, request: SubjectRequest, catalog: Catalog, declared: Sequence[Tool]) -> Arm:
+        terms = self.terms
+        said = [terms.instructions, _first_turn(request), request.response_schema]
+        parameters = [terms.temperature, terms.seed, request.max_output_tokens or terms.max_output_tokens]
+        names = tuple(tool.name for tool in declared)
+        return Arm(
+            skills=tuple(skill.name for skill in catalog.skills),
+            files=seen_files(request.files),
+            tools=names,
+            skill_tools=names,  # the loop offers none but for the sake of skills
+            prompt=digest_of([*said, *parameters]),
+        )
 
     def _catalog(self, request: SubjectRequest) -> Catalog:
         if request.mode is Mode.NONE:
             return Catalog(skills=())
         if request.mode is Mode.EAGER and self.eager_scope == "skill":
             return Catalog(skills=tuple(skill for skill in self.catalog.skills if skill.path == request.skill_path))
-        return self.catalog
+        return self._catalogs(request)[0]
+
+    def _catalogs(self, request: SubjectRequest) -> tuple[Catalog, tuple[PromptSkill, ...]]:
+        """The catalog and its texts, in ``previous`` with the older skill in the place of the one that it was."""
+        older = self.previous.get(request.skill_path) if request.mode is Mode.PREVIOUS else None
+        return (self.catalog, self.prompt_skills) if older is None else (older.catalog, older.prompt_skills)
 
     def _converse(self, request: SubjectRequest, catalog: Catalog, tools: ToolBox, said: _Said) -> str | None:
         system = system_instruction(
             request.mode,
             general=self.terms.instructions,
-            skills=self.prompt_skills,
+            skills=self._catalogs(request)[1],
             eager_scope=self.eager_scope,
             skill_path=request.skill_path,
         )
         declared = () if request.mode is Mode.NONE else tool_declarations(catalog, mode_tools=tools.tools)
+        said.arm = self._arm(request, catalog, declared)
         for _ in range(self.terms.turn_limit):
             said.n_calls += 1
             reply = self.model.generate(
@@ -84,6 +110,8 @@ class LoopSubject:
                     seed=self.terms.seed,
                     timeout_s=self.terms.timeout_s,
                     stage=Stage.CANDIDATE,
+                    slot=request.slot,
+                    is_valid=_validity(request),
                 )
             )
             said.add(reply)
@@ -106,12 +134,20 @@ class _Said:
     n_attempts: int = 0
     usage: Usage = field(default_factory=Usage)
     model: str | None = None
+    n_cached: int = 0
+    cached_usage: Usage = field(default_factory=Usage)
+    waited_s: float = 0.0
+    arm: Arm | None = None
 
     def add(self, reply: ModelReply) -> None:
         self.turns.append(reply.turn)
         self.n_attempts += reply.n_attempts
+        self.waited_s += reply.waited_s
         self.usage = self.usage.plus(reply.usage)
         self.model = reply.model or self.model
+        if reply.cached:
+            self.n_cached += 1
+            self.cached_usage = self.cached_usage.plus(reply.usage)
 
     def result(
         self, tools: ToolBox, *, answer: str | None = None, turn_limit: bool = False, error: TrialError | None = None
@@ -123,21 +159,24 @@ class _Said:
             transcript=Transcript(turns=tuple(self.turns), n_calls=self.n_calls, usage=self.usage),
             activated=tuple(tools.activated),
             scripts=tuple(tools.scripts),
-            spent=Spent(n_calls=self.n_calls, n_attempts=self.n_attempts, usage=self.usage, model=self.model),
+            spent=Spent(
+                n_calls=self.n_calls,
+                n_attempts=self.n_attempts,
+                usage=self.usage,
+                model=self.model,
+                n_cached=self.n_cached,
+                cached_usage=self.cached_usage,
+                waited_s=round(self.waited_s, 3),
+            ),
+            arm=self.arm,
         )
+
+
+def _validity(request: SubjectRequest) -> Callable[[ModelReply], bool] | None:
+    """Whether a reply may be kept: a call always, an answer when it is one of the asked form."""
+    asked = request.is_valid
+    return None if asked is None else lambda reply: bool(reply.turn.calls) or asked(reply.turn.text)
 
 
 def _first_turn(request: SubjectRequest) -> str:
     return user_text(request.query, [(file.name, file.text) for file in request.files])
-
-
-def _lay_out(request: SubjectRequest, workspace: Path) -> None:
-    """Copy the case's files into the trial's workspace, where scripts find them by the names the user gave."""
-    for file in request.files:
-        target = workspace / file.name
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file.source, target)
-        except OSError as error:
-            message = f"{file.name} cannot be laid out: {error.strerror or error}"
-            raise TrialError(message, reason=Reason.HARNESS_ERROR, stage=Stage.HARNESS) from error
