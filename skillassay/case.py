@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from skillassay.canonical import digest_of, sha256_hex
+from skillassay.case_facts import CaseFacts, digested_facts, fact_problems, read_facts
 from skillassay.case_files import CaseFile, FileReader, read_case_file, read_case_files
 from skillassay.documents import Document, load_document
 from skillassay.findings import Finding, Severity, register
@@ -53,7 +54,7 @@ class Behavior:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class Case(CaseFacts):
     """One quality case. ``query`` and ``files`` are all that a candidate may see of it.
 
     The first ``n_short_checks`` of its checks were written as ``must_match`` or ``must_not_match``.
@@ -66,9 +67,6 @@ class Case:
     checks: tuple[Mapping[str, Any], ...] = ()
     rubric: tuple[Criterion, ...] = ()
     behavior: Behavior | None = None
-    reference: str | None = None
-    critical: bool = False
-    slice: str | None = None
     expect_skills: tuple[str, ...] | None = None
     expect_scripts: tuple[str, ...] | None = None
     digest: str = ""
@@ -110,6 +108,7 @@ class RoutingCase:
     query: str
     expect_skills: tuple[str, ...]
     expect_scripts: tuple[str, ...] | None = None
+    expect_answer: tuple[str, ...] = ()
     suite: str = ""
     line: int | None = None
 
@@ -163,6 +162,7 @@ def load_routing(path: Path, *, shown_as: str) -> tuple[tuple[RoutingCase, ...],
             query=body["query"],
             expect_skills=tuple(body["expect"]["skills"]),
             expect_scripts=_optional_tuple(body["expect"].get("scripts")),
+            expect_answer=tuple(body["expect"].get("answer", ())),
             suite=head.get("suite", ""),
             line=place.line,
         )
@@ -227,6 +227,8 @@ def _build_case(body: dict[str, Any], *, suite: str, place: _Place, read_file: F
         if criterion.explains is not None and criterion.explains not in {check["id"] for check in checks}:
             message = f"criterion {criterion.id!r} of case {name!r} explains {criterion.explains!r}, not a check of it"
             place.report(UNKNOWN_CHECK, message, "rubric", index, hint="name the id of a check of this case")
+    for code, field, problem, hint in fact_problems(body):
+        place.report(code, f"case {name!r}: {problem}", field, hint=hint)
     expect = body.get("expect", {})
     return Case(
         id=name,
@@ -236,15 +238,13 @@ def _build_case(body: dict[str, Any], *, suite: str, place: _Place, read_file: F
         checks=checks,
         rubric=rubric,
         behavior=behavior,
-        reference=body.get("reference"),
-        critical=body.get("critical", False),
-        slice=body.get("slice"),
         expect_skills=_optional_tuple(expect.get("skills")),
         expect_scripts=_optional_tuple(expect.get("scripts")),
         digest=_case_digest(body, checks, rubric, files),
         suite=suite,
         line=place.line,
         n_short_checks=len(short),
+        **read_facts(body),
     )
 
 
@@ -264,7 +264,7 @@ def _criterion(item: str | dict[str, Any]) -> Criterion:
     return Criterion(**{key: value for key, value in item.items() if key != "note"})
 
 
-_DIGESTED = ("id", "skill", "query", "behavior", "reference", "slice")
+_DIGESTED = ("id", "skill", "query", "behavior")
 _CRITERION = ("id", "text", "critical", "explains", "may_abstain", "absence")
 
 
@@ -273,7 +273,8 @@ def _case_digest(
 ) -> str:
     """SHA-256 of the case in normal form: short forms written out, notes and samples left out, files by content."""
     normal = {key: body[key] for key in _DIGESTED if key in body}
-    normal |= {key: body[key] for key in ("critical", "expect") if body.get(key)}
+    normal |= {"expect": body["expect"]} if body.get("expect") else {}
+    normal |= digested_facts(body)
     normal["files"] = [{"path": file.path, "sha256": file.sha256} for file in files]
     normal["checks"] = [{k: v for k, v in check.items() if k not in {"samples", "note"}} for check in checks]
     normal["rubric"] = [{key: getattr(item, key) for key in _CRITERION} for item in rubric]
