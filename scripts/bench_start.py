@@ -3,7 +3,7 @@
     python scripts/bench_start.py [--json] [--rounds 15]
 
 Prints the median wall time of a Python that imports click, yaml, jsonschema and tabulate and ends (the floor), and with
-their ratios: `--help`, and `check` on the four shipped skills alone (target of both: 2); then, without a target,
+their ratios: `--help`, and `check` on the five shipped skills alone (target of both: 2); then, without a target,
 `check` on this whole repository, which also validates its suites and some 130 fixture rules.
 """
 
@@ -25,7 +25,7 @@ SKILLASSAY = [sys.executable, "-m", "skillassay"]
 
 
 def once(command: list[str], folder: Path) -> float:
-    """Seconds from start to end of one command. `check` may exit 1: four skills without a lock are not clean."""
+    """Seconds from start to end of one command. `check` may exit 1: five skills without a lock are not clean."""
     started = time.perf_counter()
     done = subprocess.run(command, cwd=folder, check=False, stdout=subprocess.DEVNULL)
     if done.returncode not in {0, 1}:
@@ -45,7 +45,7 @@ def main() -> None:
         commands = {
             "floor": (FLOOR, ROOT),
             "--help": ([*SKILLASSAY, "--help"], ROOT),
-            "check, four skills": ([*SKILLASSAY, "check"], bare),
+            "check, five skills": ([*SKILLASSAY, "check"], bare),
             "check, repository": ([*SKILLASSAY, "check"], ROOT),
         }
         times: dict[str, list[float]] = {name: [] for name in commands}
@@ -61,7 +61,7 @@ def main() -> None:
         print(json.dumps(result, indent=2))
         return
     for name, row in result.items():
-        target = "   (target 2)" if name in {"--help", "check, four skills"} else ""
+        target = "   (target 2)" if name in {"--help", "check, five skills"} else ""
         print(f"{name:<20} {row['median_s'] * 1000:7.0f} ms   {row['ratio']:.2f} x the floor{target}")
 
 

@@ -34,6 +34,7 @@ class RunFacts:
     graded_cases: Mapping[str, int]
     slices: Mapping[CaseKey, str]
     expected: Mapping[CaseKey, Expectation]
+    skill_names: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +62,7 @@ def assess(
         critical_criteria=facts.critical_criteria,
         graded_cases=facts.graded_cases,
         moved_skills=moved,
+        skill_names=facts.skill_names,
     )
     return Assessment(
         scores=scores,
@@ -90,6 +92,7 @@ def facts_to_json(facts: RunFacts) -> dict[str, Json]:
             {"case": list(key), "skills": item.skills, "scripts": item.scripts}
             for key, item in sorted(facts.expected.items())
         ],
+        "skill_names": dict(facts.skill_names),
         "slices": [[*key, name] for key, name in sorted(facts.slices.items())],
     }
 
@@ -119,6 +122,7 @@ def facts_from_json(value: Mapping[str, Any]) -> RunFacts:
                 )
                 for item in value["expected"]
             },
+            skill_names=value["skill_names"],
             slices={(suite, case): name for suite, case, name in value["slices"]},
         )
     except (KeyError, TypeError, ValueError) as error:

@@ -13,7 +13,7 @@ from typing import Any
 
 from skillassay.canonical import digest_of
 from skillassay.case import BEHAVIOR_MARKS, Behavior, Case
-from skillassay.errors import Stage
+from skillassay.errors import Stage, TrialError
 from skillassay.models.base import Model, ModelReply, ModelRequest
 from skillassay.record import Mark
 from skillassay.reply import contract_error, strict_object
@@ -65,7 +65,8 @@ class BehaviorAnswer:
 
 def prompt_digest() -> str:
     """Digest of the fixed words and schemas of behaviour cases: others make another candidate and another judge."""
-    return digest_of({"answer": ANSWER_SCHEMA, "instructions": VERDICT_INSTRUCTIONS, "verdict": VERDICT_SCHEMA})
+    answer, verdict = json.dumps(ANSWER_SCHEMA), json.dumps(VERDICT_SCHEMA)  # the order of properties counts
+    return digest_of({"answer": answer, "instructions": VERDICT_INSTRUCTIONS, "verdict": verdict})
 
 
 def parse_answer(text: str) -> BehaviorAnswer:
@@ -74,6 +75,15 @@ def parse_answer(text: str) -> BehaviorAnswer:
     if not value["response"].strip():
         raise contract_error("the candidate's response is blank", Stage.CANDIDATE)
     return BehaviorAnswer(**value)
+
+
+def is_valid_answer(text: str) -> bool:
+    """Whether :func:`parse_answer` can read it."""
+    try:
+        parse_answer(text)
+    except TrialError:
+        return False
+    return True
 
 
 def code_marks(answer: BehaviorAnswer, behavior: Behavior) -> tuple[Mark, ...]:
@@ -90,7 +100,7 @@ def code_marks(answer: BehaviorAnswer, behavior: Behavior) -> tuple[Mark, ...]:
     )
 
 
-def ask_verdict(model: Model, case: Case, answer: BehaviorAnswer, *, timeout_s: float) -> ModelReply:
+def ask_verdict(model: Model, case: Case, answer: BehaviorAnswer, *, timeout_s: float, slot: str = "") -> ModelReply:
     """Have the judge read the prose. The demanded action and flag are not shown to it."""
     behavior = demanded(case)
     document = {
@@ -108,8 +118,18 @@ def ask_verdict(model: Model, case: Case, answer: BehaviorAnswer, *, timeout_s: 
             max_output_tokens=MAX_OUTPUT_TOKENS,
             timeout_s=timeout_s,
             stage=Stage.JUDGE,
+            slot=slot,
+            is_valid=_is_valid_verdict,
         )
     )
+
+
+def _is_valid_verdict(reply: ModelReply) -> bool:
+    try:
+        judge_marks(reply.turn.text)
+    except TrialError:
+        return False
+    return True
 
 
 def demanded(case: Case) -> Behavior:

@@ -10,6 +10,6 @@ from skillassay.contract import Prompts
 
 FIXED_PROMPTS = Prompts(
     candidate="43af284d51a1dc3607b0bd94fcd059d93117b18fe309cad299f1f00ba9174966",
-    judge="d93178f0f1cb43218eec671b117ab00e2d372c03394ac826eeebc85d77b29dee",
+    judge="94b3944829969b995c2b7d6c18d875b14704baacc5ca48eae56e5bdc118378d0",
 )
 """Digests of the texts of :mod:`skillassay.prompts`, and of :mod:`skillassay.judge` with :mod:`skillassay.behavior`."""

@@ -44,9 +44,15 @@ DEFAULT_INSTRUCTIONS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateTerms:
-    """How the candidate is asked. All of it is bound by evidence."""
+    """How the candidate is asked. All of it is bound by evidence.
+
+    ``endpoint`` is where its evidence must come from, None the provider's own. It sends nothing anywhere: a run is
+    addressed by option or environment, and one that was addressed elsewhere is no evidence.
+    """
 
     model: str = "fixture"
+    endpoint: str | None = None
+    subject: str = "loop"
     instructions: str = DEFAULT_INSTRUCTIONS
     temperature: float = 0.0
     seed: int | None = None
@@ -57,9 +63,10 @@ class CandidateTerms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeTerms:
-    """How the judge is asked. Its temperature is always 0."""
+    """How the judge is asked. Its temperature is always 0; ``endpoint`` as the candidate's."""
 
     model: str = "fixture"
+    endpoint: str | None = None
     max_output_tokens: int = 4096
     timeout_s: float = 120.0
 
@@ -136,11 +143,13 @@ class Contract:
                 "max_output_tokens": self.candidate.max_output_tokens,
                 "turn_limit": self.candidate.turn_limit,
                 "eager_scope": self.eager_scope,
+                **_named(endpoint=self.candidate.endpoint, subject=self.candidate.subject),
             },
             "judge": {
                 "model": models.judge,
                 "prompt": prompts.judge,
                 "max_output_tokens": self.judge.max_output_tokens,
+                **_named(endpoint=self.judge.endpoint),
             },
             "gate": {
                 "quality_min": str(self.gate.quality_min),
@@ -154,6 +163,12 @@ class Contract:
     def models(self) -> Models:
         """The models that the contract names."""
         return Models(candidate=self.candidate.model, judge=self.judge.model)
+
+
+def _named(*, endpoint: str | None, subject: str = "loop") -> dict[str, Json]:
+    """Terms that say something only where they are not what they are by default."""
+    given = {"endpoint": None if endpoint is None else endpoint.rstrip("/"), "subject": subject}
+    return {name: value for name, value in given.items() if value not in {None, "loop"}}
 
 
 def load_contract(root: Path) -> tuple[Contract | None, tuple[Finding, ...]]:

@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from skillassay.adk_lints import Reading, lint_loading, lint_scripts
 from skillassay.digest import NO_SKILL_FILE, SKILL_FILE, SkillFiles, read_files
 from skillassay.errors import InputError
 from skillassay.findings import Finding, Severity, register, sort_findings
@@ -111,6 +112,10 @@ def load_package(folder: str, *, path: str, ignore: Sequence[str] = ()) -> Skill
         found += lint_body(text, paths=frozenset(paths), left_out=files.left_out)
         unseen = lint_visibility(text.path, paths=paths, skill_file=file)
         found += [unseen] if unseen is not None else []
+        if not any(finding.severity is Severity.ERROR for finding in parsed):
+            reading = Reading(path=text.path, folder_name=name, description=skill.description, body=skill.body)
+            scripts = lint_scripts(text.path, [(entry.path, Path(entry.source)) for entry in files.entries])
+            found += [one for one in (lint_loading(data, reading), scripts) if one is not None]
     return SkillPackage(path=path, skill=skill, files=files, findings=sort_findings(found) if found else ())
 
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import skillassay
+from skillassay.asking import Asked, open_models
 from skillassay.assessment import Assessment, RunFacts, assess, facts_from_json
-from skillassay.errors import EnvironmentFault, InputError, Reason, TrialError
-from skillassay.models.base import Model, ModelIdentity, ModelReply, ModelRequest
-from skillassay.models.opening import open_model, parse_model
+from skillassay.attempts import build_todo
+from skillassay.errors import InputError
+from skillassay.header import build_header
+from skillassay.models.base import Model, ModelIdentity
 from skillassay.plan import ALL_MODES, Mode
-from skillassay.preparation import EvalRequest, Prepared, build_header, moved_paths
+from skillassay.preparation import EvalRequest, Prepared, moved_paths
 from skillassay.proof import evidence_bodies
 from skillassay.report.base import RunView
 from skillassay.results import build_result
@@ -29,59 +31,43 @@ from skillassay.store import (
     read_result,
     run_folder,
 )
-from skillassay.subjects.loop import LoopSubject
+from skillassay.subjects.base import Subject
+from skillassay.subjects.opening import SubjectParts, open_subject, subject_notice
 from skillassay.trial import TrialParts
 
 SIDES = ("candidate", "judge")
 
 
-def evaluate(prepared: Prepared, listener: Listener, *, resume: str | None = None) -> RunView:
-    """Run (or go on with) an evaluation to its result. Raises :class:`StoreError` when the record cannot be written."""
+def evaluate(
+    prepared: Prepared, listener: Listener, *, resume: str | None = None, retry_unscored: bool = False
+) -> RunView:
+    """Run (or go on with) an evaluation to its result. Raises :class:`StoreError` when the record cannot be written.
+
+    ``retry_unscored`` also tries again what of the run that is resumed may be (see :mod:`skillassay.attempts`).
+    """
     with ExitStack() as stack:
-        frozen = stack.enter_context(take_snapshot(prepared.project.usable, prepared.cases))
-        candidate = stack.enter_context(open_model(prepared.models.candidate, rules=prepared.rules))
-        judge = candidate
-        if prepared.models.judge != prepared.models.candidate:
-            judge = _open_judge(prepared, stack, listener)
-        models = describe_models(candidate.identity, judge.identity)
+        frozen = stack.enter_context(take_snapshot(prepared.project.usable, prepared.cases, prepared.earlier_skills))
+        asked = stack.enter_context(open_models(prepared, warn=listener.warn))
+        models = describe_models(asked.candidate.identity, asked.judge.identity)
+        if notice := subject_notice(prepared.subject):
+            listener.warn(notice)
+        subject = stack.enter_context(open_subject(prepared.subject, _subject_parts(prepared, frozen, asked)))
         writer = _open_writer(prepared, models, resume)
         with _closing(writer):
-            writer.event("run_started" if resume is None else "run_resumed")
-            done = frozenset(record.trial_id for record in read_records(writer.folder))
-            parts = _parts(prepared, frozen, candidate, judge)
+            todo = build_todo(prepared.plan, read_records(writer.folder), retry_unscored=retry_unscored)
+            writer.event("run_started" if resume is None else "run_resumed", n_tried_again=len(todo.earlier))
+            parts = _parts(prepared, frozen, subject, asked.judge)
             jobs = prepared.request.jobs
-            interrupted = execute(prepared.plan, parts, writer, jobs=jobs, listener=listener, done=done)
-            return _finish(prepared, writer, interrupted=interrupted)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _AbsentJudge:
-    """Stands for a judge that this machine cannot reach: checks still decide, criteria stay unscored."""
-
-    identity: ModelIdentity
-    why: str
-
-    def generate(self, request: ModelRequest) -> ModelReply:
-        raise TrialError(self.why, reason=Reason.MISSING_CAPABILITY, stage=request.stage)
-
-    def close(self) -> None:
-        """Nothing to release."""
-
-
-def _open_judge(prepared: Prepared, stack: ExitStack, listener: Listener) -> Model:
-    try:
-        return stack.enter_context(open_model(prepared.models.judge, rules=prepared.rules))
-    except EnvironmentFault as fault:
-        listener.warn(f"the judge cannot be asked, so criteria stay unscored: {fault.message}")
-        provider, name = parse_model(prepared.models.judge)
-        identity = ModelIdentity(provider=provider, name=name, endpoint=None, is_fixture=False)
-        return _AbsentJudge(identity=identity, why=fault.message)
+            interrupted = execute(todo, parts, writer, jobs=jobs, listener=listener, on_stop=asked.stop)
+            view = _finish(prepared, writer, interrupted=interrupted)
+            return view if interrupted else replace(view, recording=asked.save())
 
 
 def resumed_request(request: EvalRequest, run: str) -> EvalRequest:
     """The request of a stored run; what is named again must be the same, which :func:`evaluate` checks."""
     header = read_header(run_folder(request.root, run))
-    facts, given = header["facts"], header["settings"]["given"]
+    facts, settings = header["facts"], header["settings"]
+    given = settings["given"]
     return replace(
         request,
         skills=request.skills or tuple(given["skills"]),
@@ -91,6 +77,10 @@ def resumed_request(request: EvalRequest, run: str) -> EvalRequest:
         model=request.model or header["models"]["candidate"]["label"],
         judge_model=request.judge_model or header["models"]["judge"]["label"],
         quality_min=request.quality_min or given["quality_min"],
+        subject=request.subject or given["subject"],
+        base=given["base"],
+        rpm=request.rpm or settings.get("rpm"),
+        tpm=request.tpm or settings.get("tpm"),
     )
 
 
@@ -127,8 +117,14 @@ def _refuse_other_run(prepared: Prepared, models: Mapping[str, Any], header: Map
 
 
 def _endpoint_words(side: str, header: Mapping[str, Any], models: Mapping[str, Any]) -> str:
-    old, new = (f"{model['label']} on {model['endpoint']}" for model in (header["models"][side], models[side]))
+    old, new = (_whereabouts(model) for model in (header["models"][side], models[side]))
     return f"the {side} ({old}, now {new})"
+
+
+def _whereabouts(model: Mapping[str, Any]) -> str:
+    recorded = model.get("recorded")
+    where = f"on {model['endpoint']}" if recorded is None else f"with the digest {recorded['digest'][:12]}"
+    return f"{model['label']} {where}"
 
 
 @contextmanager
@@ -139,9 +135,10 @@ def _closing(writer: RunWriter) -> Iterator[None]:
         writer.close()
 
 
-def _parts(prepared: Prepared, frozen: Snapshot, candidate: Model, judge: Model) -> TrialParts:
-    subject = LoopSubject(
-        model=candidate,
+def _subject_parts(prepared: Prepared, frozen: Snapshot, asked: Asked) -> SubjectParts:
+    return SubjectParts(
+        model=asked.candidate,
+        direct=asked.direct,
         terms=prepared.contract.candidate,
         catalog=frozen.catalog,
         prompt_skills=frozen.prompt_skills,
@@ -149,7 +146,11 @@ def _parts(prepared: Prepared, frozen: Snapshot, candidate: Model, judge: Model)
         isolation=prepared.isolation,
         policy=prepared.policy,
         limits=prepared.limits,
+        previous=frozen.previous,
     )
+
+
+def _parts(prepared: Prepared, frozen: Snapshot, subject: Subject, judge: Model) -> TrialParts:
     return TrialParts(
         subject=subject,
         judge=judge,
@@ -210,10 +211,14 @@ def describe_models(candidate: ModelIdentity, judge: ModelIdentity) -> dict[str,
             # A fixture's port is another one in every run and says nothing.
             "endpoint": "embedded" if identity.is_fixture else identity.endpoint,
             "is_fixture": identity.is_fixture,
+            "is_replay": identity.is_replay,
+            **({"recorded": asdict(identity.recorded)} if identity.recorded is not None else {}),
         }
 
-    shared_model = (candidate.provider, candidate.name) == (judge.provider, judge.name)
-    shared_endpoint = candidate.provider == judge.provider and candidate.endpoint == judge.endpoint
+    # Of a recording those count whose answers it holds: two sides in one file need not be one model.
+    first, second = candidate.recorded or candidate, judge.recorded or judge
+    shared_model = (first.provider, first.name) == (second.provider, second.name)
+    shared_endpoint = first.provider == second.provider and first.endpoint == second.endpoint
     return {
         "candidate": words(candidate),
         "judge": words(judge),

@@ -4,7 +4,8 @@ Format ``evidence: 1``, written by ``lock`` from a finished run into ``evals/evi
 skill's bytes, the digests of its own cases, and the contract's candidate, judge, gate rules and scorer version; of the
 gate's ``quality_min`` a higher one is accepted. A change in another skill of the catalog is a warning only, and so is
 one in the authored answers (``fixtures``, at grade fixture). ``attempts`` counts the earlier decided runs on the same
-bytes, cases and terms. Evidence is not signed: it convinces who trusts the commit.
+bytes, cases and terms; ``trial_attempts``, by mode, how often its trials were tried, where any was more than once.
+Evidence is not signed: it convinces who trusts the commit.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ class Evidence:
     catalog: Mapping[str, str]
     fixtures: str | None
     attempts: Attempts | None
+    n_tried_again: int
     run_id: str
     voided: str | None
     body: Mapping[str, Any]
@@ -100,6 +102,7 @@ def evidence_from_body(body: Any) -> Evidence:
         catalog=_texts(body, "catalog"),
         fixtures=_text(body, "fixtures", "digest") if "fixtures" in body else None,
         attempts=_attempts(body["attempts"]) if "attempts" in body else None,
+        n_tried_again=_n_tried_again(body.get("trial_attempts", {})),
         run_id=_text(body, "run", "id"),
         voided=voided,
         body=body,
@@ -125,6 +128,13 @@ def _attempts(value: Any) -> Attempts:
     if type(passed) is not int or type(failed) is not int or min(passed, failed) < 0:
         raise EvidenceProblem("says attempts, which is no count of earlier runs that passed and failed")
     return Attempts(passed=passed, failed=failed)
+
+
+def _n_tried_again(value: Any) -> int:
+    counts: list[Any] = [mode.get("tried_again") for mode in value.values()] if isinstance(value, dict) else [None]
+    if not all(type(count) is int and count >= 0 for count in counts):
+        raise EvidenceProblem("says trial_attempts, which are no counts by mode")
+    return sum(counts)
 
 
 def accepts(requires: str, grade: str) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
+from skillassay.arms import check_arms
 from skillassay.contract import GateTerms
 from skillassay.errors import Exit, Reason
 from skillassay.plan import Mode, Plan
@@ -85,6 +86,7 @@ class GateInput:
     critical_criteria: frozenset[tuple[str, str]]
     graded_cases: Mapping[str, int]
     moved_skills: tuple[str, ...]
+    skill_names: Mapping[str, str]
 
 
 def decide(scores: Scores, given: GateInput) -> Decision:
@@ -99,6 +101,7 @@ def decide(scores: Scores, given: GateInput) -> Decision:
         _beats_none(scores, given),
         _enough_cases(given),
         _critical(rows, given),
+        _clean_arms(rows, given),
         _unmoved(given),
     ]
     if given.terms.manual_block is not None:
@@ -158,7 +161,8 @@ def _beats_none(scores: Scores, given: GateInput) -> GateLine:
         exact = exact_lift(scores.rows, lift.skill_path)
         text = f"{lift.skill_path}: {lift.k_progressive}/{lift.n_progressive} against {lift.k_none}/{lift.n_none}"
         if exact is None or lift.n_cases < lift.n_planned:
-            open_.append(f"{text}, {lift.n_cases} of {lift.n_planned} cases scored in both modes")
+            scored = f"{lift.n_cases} of {lift.n_planned} cases scored in both modes"
+            open_.append(f"{text}, {scored if lift.n_planned else 'no case has a criterion on the answer'}")
         elif exact <= 0:
             below.append(f"{text}: it does not beat its absence and has no place in the catalog")
         elif given.terms.lift_rule == "bound" and lift.difference.word != "helps":
@@ -218,6 +222,20 @@ def _critical_failure(row: Row, given: GateInput) -> bool:
     if row.record.outcome.status == "FAIL" and not row.record.marks:
         return True  # no answer within the turn limit: 0 of n, the critical criterion among them
     return any(mark.critical and not mark.passed for mark in row.record.marks)
+
+
+def _clean_arms(rows: Sequence[Row], given: GateInput) -> GateLine:
+    """Every arm of a case saw the same but for the skill; a lift between arms that did not measures something else."""
+    check = check_arms(rows, given.skill_names)
+    untold = (f"{check.n_untold} scored trials do not tell",) if check.n_untold else ()
+    status = Status.UNDECIDED if untold or not check.n_told else Status.PASSED
+    return GateLine(
+        name="clean_arms",
+        status=Status.FAILED if check.differences else status,
+        number=f"{len(check.differences)} differences in {check.n_told} trials",
+        limit="0",
+        detail=check.differences + untold,
+    )
 
 
 def _unmoved(given: GateInput) -> GateLine:

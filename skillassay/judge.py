@@ -15,7 +15,8 @@ from typing import Any
 
 from skillassay.canonical import digest_of
 from skillassay.case import Case, Criterion
-from skillassay.errors import Stage
+from skillassay.contract import JudgeTerms
+from skillassay.errors import Stage, TrialError
 from skillassay.folding import fold_text
 from skillassay.models.base import Model, ModelReply, ModelRequest
 from skillassay.reply import contract_error, strict_object
@@ -101,10 +102,10 @@ def judge_schema(criteria: Sequence[Criterion]) -> dict[str, Any]:
 def prompt_digest() -> str:
     """Digest of the judge's instructions and of the schema's shape: another prompt is another judge."""
     sample = Criterion(id="x", text="x", may_abstain=True)
-    return digest_of({"instructions": JUDGE_INSTRUCTIONS, "schema": judge_schema([sample])})
+    return digest_of({"instructions": JUDGE_INSTRUCTIONS, "schema": json.dumps(judge_schema([sample]))})
 
 
-def ask_judge(model: Model, case: Case, answer: str, *, max_output_tokens: int, timeout_s: float) -> ModelReply:
+def ask_judge(model: Model, case: Case, answer: str, terms: JudgeTerms, *, slot: str = "") -> ModelReply:
     """Send one answer to the judge. Raises :class:`TrialError` at the judge's stage."""
     return model.generate(
         ModelRequest(
@@ -112,11 +113,20 @@ def ask_judge(model: Model, case: Case, answer: str, *, max_output_tokens: int, 
             turns=(UserTurn(text=judge_document(case, answer)),),
             response_schema=judge_schema(case.rubric),
             temperature=0.0,
-            max_output_tokens=max_output_tokens,
-            timeout_s=timeout_s,
+            max_output_tokens=terms.max_output_tokens,
+            timeout_s=terms.timeout_s,
             stage=Stage.JUDGE,
+            slot=slot,
+            is_valid=lambda reply: _is_grounded(reply.turn.text, case, answer),
         )
     )
+
+
+def _is_grounded(reply: str, case: Case, answer: str) -> bool:
+    try:
+        return not ungrounded(parse_verdicts(reply, case.rubric), answer)
+    except TrialError:
+        return False
 
 
 def parse_verdicts(reply: str, criteria: Sequence[Criterion]) -> tuple[CriterionVerdict, ...]:

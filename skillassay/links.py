@@ -40,7 +40,9 @@ def resolve_link(root: str, link: str) -> tuple[LinkFault | None, str]:
             continue
         if part == "..":
             if not done:
-                return LinkFault.LEAVES, f"the link to `{shown}` leaves the skill's folder"
+                is_folder = {"", ".", ".."}.issuperset(todo)  # no name follows that could be a file's
+                where = "leads to a folder outside the skill's" if is_folder else "leaves the skill's folder"
+                return LinkFault.LEAVES, f"the link to `{shown}` {where}"
             done.pop()
             continue
         here = "/".join((root, *done, part))

@@ -6,6 +6,7 @@ length). Patterns are authored and may be careless; the text they search is writ
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import regex
@@ -59,6 +60,17 @@ class Pattern:
             return self._compiled.search(text, timeout=self.time_limit_s)
         except TimeoutError as error:
             raise PatternTimeout(f"pattern {self.text[:80]!r} ran over {self.time_limit_s:g} s") from error
+
+
+def pattern_problems(texts: Iterable[str]) -> tuple[str, ...]:
+    """Why each of these patterns cannot be used; nothing for one that can."""
+    problems = []
+    for text in texts:
+        try:
+            Pattern(text)
+        except PatternProblem as problem:
+            problems.append(str(problem))
+    return tuple(problems)
 
 
 def span_in_context(text: str, start: int, end: int, *, around: int = CONTEXT_CHARS) -> str:

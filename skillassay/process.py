@@ -8,9 +8,10 @@ die, by whatever signal, a script of a skill ends too: its supervisor hangs on a
 A script of a skill runs at one of two levels. ``namespaces``: user, network, PID and mount namespaces of its own, a
 read-only root that holds system folders and the Python environment and nothing of the user's, no capabilities, and a
 PID 1 that ends with the script and takes every descendant with it. ``process``: process group, limits and a scrubbed
-environment; a descendant that starts a session of its own survives, the user's files and the network are in reach.
+environment; the user's files and the network are in reach, and a descendant that starts a session of its own survives,
+unless we are root: then the script becomes a user of its own, who is ended whole.
 
-Left out: Windows, a limit on the number of files written, and system call filters.
+Left out: Windows, and system call filters.
 """
 
 from __future__ import annotations
@@ -27,29 +28,19 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from enum import StrEnum
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from skillassay.control_group import MEMBERS, tasks_group
 from skillassay.errors import EnvironmentFault
+from skillassay.isolation import LEVELS, SCRUBBED, SYSTEM_PATH, WORKSPACE, Isolation, Limits, Room
 
-SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-WORKSPACE = "/trial"
-"""Where a script finds its workspace. Fixed, so that printed paths are the same in every run and at every level."""
+__all__ = ["LEVELS", "SCRUBBED", "SYSTEM_PATH", "WORKSPACE", "Isolation", "Limits"]
 
-_FIXED = {"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "TZ": "UTC", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0"}
-_SCRUBBED = {"PATH": SYSTEM_PATH, "HOME": "/tmp/home", "TMPDIR": "/tmp", **_FIXED}  # noqa: S108 - the script's own
 _POLL_S, _TICK_S, _GRACE_S, _LEASH_S = 0.05, 0.005, 0.3, 1.0
 _CHUNK = 65_536
 _READY = b"\x1eskillassay: started\n"
 _TRAMPOLINE = Path(__file__).with_name("trampoline.py")
-
-
-class Isolation(StrEnum):
-    """What stands between a skill's script and the machine."""
-
-    NAMESPACES = "user, network, pid, mount namespaces"
-    PROCESS = "process group, limits and a scrubbed environment only"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,29 +58,15 @@ class CommandResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What one script may use. Each holds for one process, except time, processes and output.
-
-    ``reserves_address_space``: the program maps far more than it uses (Node.js), so that only written memory counts.
-    ``n_processes`` cannot be held for root at the ``process`` level: the kernel exempts it.
-    """
-
-    timeout_s: float = 30.0
-    cpu_s: int = 30
-    memory_bytes: int = 2 << 30
-    file_bytes: int = 64 << 20
-    n_open_files: int = 256
-    n_processes: int = 64
-    output_bytes: int = 8 << 20
-    reserves_address_space: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """The isolation this machine can give, and why it is not the better one ("" when it is)."""
+    """The isolation this machine can give, and why it is not the better one ("" when it is).
+
+    ``unbounded``: why, for root at the lower level, no limit on processes would hold; "" where one does.
+    """
 
     level: Isolation
     why: str
+    unbounded: str = ""
 
 
 class _Drain:
@@ -197,15 +174,27 @@ def git(root: Path, *args: str) -> CommandResult | None:
 @functools.cache
 def probe_isolation() -> Probe:
     """Try the better level for real, once per process, with this interpreter inside."""
-    argv, limits, level = [sys.executable, "-c", ""], Limits(timeout_s=10), Isolation.NAMESPACES
+    why = _try_out(Isolation.NAMESPACES)
+    if not why:
+        return Probe(level=Isolation.NAMESPACES, why="")
+    return Probe(level=Isolation.PROCESS, why=why, unbounded=why_root() or "")
+
+
+@functools.cache
+def why_root() -> str | None:
+    """Why scripts without namespaces run as root; "" where they get a user of their own, None for who is not root."""
+    return _try_out(Isolation.PROCESS, own_user=True) if os.geteuid() == 0 else None
+
+
+def _try_out(level: Isolation, *, own_user: bool = False) -> str:
+    """Start this Python inside; in words what is in the way, "" when nothing is."""
     with tempfile.TemporaryDirectory() as folder:
+        room = Room(level=level, folders={WORKSPACE: Path(folder)}, own_user=own_user)
         try:
-            result = run_isolated(argv, workspace=Path(folder), env={}, limits=limits, level=level)
+            result = _run_in(room, [sys.executable, "-c", ""], env={}, limits=Limits(timeout_s=10))
         except EnvironmentFault as fault:
-            return Probe(level=Isolation.PROCESS, why=fault.message)
-    if result.exit_code != 0:
-        return Probe(level=Isolation.PROCESS, why=f"Python fails inside namespaces: {_last_line(result.stderr)}")
-    return Probe(level=level, why="")
+            return fault.message
+    return "" if result.exit_code == 0 else f"Python fails inside: {_last_line(result.stderr)}"
 
 
 def detect_isolation() -> Isolation:
@@ -213,7 +202,17 @@ def detect_isolation() -> Isolation:
     return probe_isolation().level
 
 
-def run_isolated(
+def require_isolation(level: str | None) -> Probe:
+    """What this machine can give. Raises ``EnvironmentFault`` where that is less than ``level``, one of ``LEVELS``."""
+    probe = probe_isolation()
+    if level is not None and LEVELS.index(probe.level.name.lower()) < LEVELS.index(level):
+        message = f"isolation {level!r} is required and this machine gives {probe.level.name.lower()!r}: {probe.why}"
+        hint = "install unshare (util-linux) and allow user namespaces, see docs/design/isolation.md; or require less"
+        raise EnvironmentFault(message, hint=hint)
+    return probe
+
+
+def run_isolated(  # noqa: PLR0913 - a program with all that it may see and use, said once
     argv: Sequence[str],
     *,
     workspace: Path,
@@ -221,64 +220,45 @@ def run_isolated(
     limits: Limits,
     level: Isolation,
     folders: Mapping[str, Path] | None = None,
+    network: bool = False,
+    readable: Sequence[Path] = (),
 ) -> CommandResult:
     """Run a hostile program in ``workspace``, which it sees as ``/trial``, with a home and ``/tmp`` of its own.
 
-    ``folders`` maps inside paths to further folders it may write. ``argv`` uses inside paths; below ``namespaces`` they
-    are put into outside ones, and back in the output. ``env`` is added to the scrubbed environment. Raises
-    ``EnvironmentFault`` when the program was never started: that is never the program's fault.
+    ``folders`` maps inside paths to further folders it may write; ``env``, added to the scrubbed environment, may make
+    one its HOME. ``readable`` are files and folders that it sees where they are; ``network`` leaves it the machine's
+    network, with what names and TLS need. ``argv`` uses inside paths; below ``namespaces`` they are put into outside
+    ones, and back in the output. Raises ``EnvironmentFault`` when the program was never started: that is never the
+    program's fault.
     """
+    own = {WORKSPACE: workspace, **(folders or {})}
+    own_user = level is Isolation.PROCESS and why_root() == ""
+    room = Room(level=level, folders=own, readable=readable, network=network, own_user=own_user)
+    return _run_in(room, argv, env=env, limits=limits)
+
+
+def _run_in(room: Room, argv: Sequence[str], *, env: Mapping[str, str], limits: Limits) -> CommandResult:
     scratch = Path(tempfile.mkdtemp(prefix="skillassay-"))
-    own = {WORKSPACE: workspace, "/tmp": scratch, **(folders or {})}  # noqa: S108 - the script's own
-    own = {inside: folder.resolve() for inside, folder in own.items()}
-    closed = level is Isolation.NAMESPACES
-    moved = {} if closed else own
+    own = {**room.folders, "/tmp": scratch}  # noqa: S108 - the program's own
+    room = replace(room, folders={inside: folder.resolve() for inside, folder in own.items()})
     try:
         (scratch / "home").mkdir()
-        result = _run(
-            [*_way_in(limits, own, closed=closed), argv[0], *(_outside(text, moved) for text in argv[1:])],
-            cwd=own[WORKSPACE],
-            env={name: _outside(value, moved) for name, value in {**_SCRUBBED, **env}.items()},
-            limits=limits,
-            leashed=True,
-        )
+        with tasks_group(limits.n_tasks) as group:
+            plan = json.dumps(room.plan(limits, _READY.decode(), None if group is None else group / MEMBERS))
+            way_in = [*room.namespaces, sys.executable, "-I", "-S", str(_TRAMPOLINE), plan]
+            result = _run(
+                [*way_in, argv[0], *(room.outside(text) for text in argv[1:])],
+                cwd=room.folders[WORKSPACE],
+                env={name: room.outside(value) for name, value in {**SCRUBBED, **env}.items()},
+                limits=limits,
+                leashed=True,
+            )
     finally:
         remove_tree(scratch)
     before, started, stderr = result.stderr.partition(_READY)
     if not started:
-        raise EnvironmentFault(f"isolation ({level}) could not be set up: {_last_line(before)}")
-    return replace(result, stdout=_inside(result.stdout, moved), stderr=_inside(stderr, moved))
-
-
-def _way_in(limits: Limits, folders: Mapping[str, Path], *, closed: bool) -> list[str]:
-    writable, readable = [(name, str(path)) for name, path in folders.items()], [(p, p) for p in _interpreter_paths()]
-    room = {"writable": writable, "readable": readable, "cwd": WORKSPACE} if closed else None
-    plan = json.dumps({"limits": asdict(limits), "ready": _READY.decode(), "room": room})
-    unshare = ("unshare", "-rnpf", "--mount-proc", "--kill-child")
-    return [*(unshare if closed else ()), sys.executable, "-I", "-S", str(_TRAMPOLINE), plan]
-
-
-def _outside(text: str, folders: Mapping[str, Path]) -> str:
-    for inside, folder in folders.items():
-        if text == inside or text.startswith(f"{inside}/"):
-            return f"{folder}{text[len(inside) :]}"
-    return text
-
-
-def _inside(output: bytes, folders: Mapping[str, Path]) -> bytes:
-    for inside, folder in sorted(folders.items(), key=lambda item: -len(str(item[1]))):
-        output = output.replace(os.fsencode(folder), os.fsencode(inside))
-    return output
-
-
-def _interpreter_paths() -> list[str]:
-    """Where this Python lives: its environment, its installation, and every link on the way to its binary."""
-    paths = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
-    binary = Path(sys.executable)
-    while binary.is_symlink():
-        paths.add(str(binary))
-        binary = binary.parent / binary.readlink()
-    return sorted(paths | {os.path.realpath(path) for path in paths} | {str(binary)})
+        raise EnvironmentFault(f"isolation ({room.level}) could not be set up: {_last_line(before)}")
+    return replace(result, stdout=room.inside(result.stdout), stderr=room.inside(stderr))
 
 
 def _last_line(output: bytes) -> str:

@@ -20,7 +20,9 @@ from skillassay.discovery import SkillPackage, discover
 from skillassay.errors import InputError
 from skillassay.exposure import find_exposed
 from skillassay.findings import Finding, Severity, downgrade, has_errors, register, sort_findings
+from skillassay.patterns import pattern_problems
 from skillassay.plan import PlannedCase
+from skillassay.references import reference_findings
 from skillassay.skill import Skill
 from skillassay.stats import MIN_PAIRS
 
@@ -145,9 +147,8 @@ def require_usable(project: Project, what: str) -> None:
 def _load_suites(root: Path, contract: Contract, found: list[Finding]) -> list[SuiteReading]:
     paths = _suite_paths(root, contract.quality_suites, "quality" in contract.suites_named, found)
     readings = [load_suite(root / path, shown_as=path) for path in paths]
-    found += [finding for reading in readings for finding in reading.findings]
-    names: dict[str, str] = {}
-    seen: dict[str, str] = {}
+    found += [item for reading in readings for item in (*reading.findings, *reference_findings(reading.draft))]
+    names, seen = dict[str, str](), dict[str, str]()
     for suite in (reading.draft for reading in readings):
         if suite.name and suite.name in names:
             message = f"suite {suite.name!r} is also the name of {names[suite.name]}"
@@ -174,6 +175,8 @@ def _load_routing(root: Path, contract: Contract, names: _Names, found: list[Fin
                 if name not in names.by_name:
                     message = f"case {case.id!r}: there is no skill {name!r}"
                     found.append(_finding(UNKNOWN_SKILL, path, message, "name a skill", line=case.line))
+            for problem in pattern_problems(case.expect_answer):
+                found.append(_finding(BAD_CHECK, path, f"case {case.id!r}: {problem}", "mend it", line=case.line))
     return cases
 
 

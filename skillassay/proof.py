@@ -1,27 +1,28 @@
 """From a finished run to evidence, and from stored runs to the proof a lock may use. Owns what counts as proof.
 
 Only a run whose whole decision passed proves anything, and only for skills of which it planned every case and every
-mode. Its models must be those that the contract names: asked on the provider's own endpoint, since a contract can name
-no other one yet, and answering under the names requested. The newest run that decided on exactly these bytes, cases and
-terms counts, also when it says no: running until something passes and locking that is not offered.
+mode. Its models must be those that the contract names, asked on the endpoint that it names (the provider's own, unless
+it says otherwise), and answering under the names requested. The newest run that decided on exactly these bytes, cases
+and terms counts, also when it says no: running until something passes and locking that is not offered.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from skillassay.assessment import Assessment
 from skillassay.canonical import Json
+from skillassay.contract import Contract
 from skillassay.evidence import EVIDENCE_VERSION
 from skillassay.fixture.files import fixtures_digest
 from skillassay.gate import Status
-from skillassay.models import gemini
+from skillassay.models.endpoint import PUBLIC_ENDPOINTS
 from skillassay.preparation import Prepared
 from skillassay.project import ReadySkill
 from skillassay.results import interval_json, lift_json, rate_json
-from skillassay.scoring import mode_totals
+from skillassay.scoring import ModeTotal, mode_totals
 
 _SIDES = ("candidate", "judge")
 _REVISION = re.compile(r"(?:[-@](?:\d|preview|exp)[\w.-]*)?")
@@ -33,7 +34,7 @@ def evidence_bodies(
 ) -> tuple[dict[str, Json], dict[str, str]]:
     """Evidence by skill path, and why there is none for the other planned skills, or on which condition there is."""
     grade = _grade(prepared, assessment)
-    stranger = next(_strangers(assessment, header["models"]), None)
+    stranger = next(_strangers(assessment, header["models"], prepared.contract), None)
     bodies: dict[str, Json] = {}
     why_not: dict[str, str] = {}
     by_path = {ready.path: ready for ready in prepared.project.usable}
@@ -67,17 +68,24 @@ def evidence_bodies(
     return bodies, why_not
 
 
-def _strangers(assessment: Assessment, models: Mapping[str, Any]) -> Iterator[str]:
+def _strangers(assessment: Assessment, models: Mapping[str, Any], contract: Contract) -> Iterator[str]:
     """What says that somebody else answered than the contract's terms name."""
     for side in _SIDES:
         model = models[side]
-        own = "embedded" if model["is_fixture"] else gemini.bare_endpoint(gemini.DEFAULT_BASE_URL)
-        if model["endpoint"] != own:
+        own = "embedded" if model["is_fixture"] else _own_endpoint(model["provider"], contract, side)
+        if model["endpoint"] != own and not model.get("is_replay"):  # a recording is asked nowhere
             yield f"its {side} ran on the endpoint {model['endpoint']}, which the contract does not name"
-        for row in assessment.scores.rows if not model["is_fixture"] else ():
+        asked = model.get("recorded", model)  # a recording answers under the name of the model that was recorded
+        for row in assessment.scores.rows if not asked["is_fixture"] else ():
             answered = row.record.candidate.model if side == "candidate" else row.record.judge.model
-            if answered is not None and not is_called(answered, model["name"]):
-                yield f"its {side} {model['name']} answered as {answered}"
+            if answered is not None and not is_called(answered, asked["name"]):
+                yield f"its {side} {asked['name']} answered as {answered}"
+
+
+def _own_endpoint(provider: str, contract: Contract, side: str) -> str | None:
+    """Where a side must have been asked: where the contract says, else at the provider's own endpoint."""
+    named = (contract.candidate if side == "candidate" else contract.judge).endpoint
+    return PUBLIC_ENDPOINTS.get(provider) if named is None else named.rstrip("/")
 
 
 def is_called(answered: str, requested: str) -> bool:
@@ -102,9 +110,10 @@ def _body(
     answered = sorted({name for row in rows for name in (row.record.candidate.model,) if name})
     judged = sorted({name for row in rows for name in (row.record.judge.model,) if name})
     lift = next((lift for lift in assessment.scores.lifts if lift.skill_path == ready.path), None)
+    totals = mode_totals(rows, prepared.plan.modes)
     # Of authored answers alone: a model's are its own. What they were is checked against the tree, as a warning.
     contract, root = prepared.contract, prepared.project.root
-    fixtures = fixtures_digest(root, contract.fixtures) if prepared.facts.is_fixture else None
+    fixtures = fixtures_digest(root, contract.fixtures) if prepared.rules is not None else None
     return {
         "evidence": EVIDENCE_VERSION,
         **({"fixtures": {"digest": fixtures}} if fixtures is not None else {}),
@@ -122,15 +131,28 @@ def _body(
             "independent": header["models"]["independent"],
         },
         "catalog": {other.path: other.digest for other in prepared.project.usable if other.path != ready.path},
-        "results": {
-            total.mode.value: {
-                "k": total.k,
-                "n": total.n,
-                "interval": interval_json(total.interval),
-                "trials": rate_json(total.trials),
-            }
-            for total in mode_totals(rows, prepared.plan.modes)
-        },
+        "results": {total.mode.value: _result(total) for total in totals},
         "lift": None if lift is None else lift_json(lift),
         "repeats": prepared.plan.repeats,
+        **_trial_attempts(totals),
     }
+
+
+def _result(total: ModeTotal) -> dict[str, Json]:
+    interval, trials = interval_json(total.interval), rate_json(total.trials)
+    return {"k": total.k, "n": total.n, "interval": interval, "trials": trials}
+
+
+def _trial_attempts(totals: Sequence[ModeTotal]) -> dict[str, Json]:
+    """How often trials were tried, where any was more than once."""
+    if not any(total.n_tried_again for total in totals):
+        return {}
+    counts: dict[str, Json] = {
+        total.mode.value: {
+            "trials": total.trials.planned,
+            "tried_again": total.n_tried_again,
+            "attempts": total.n_attempts,
+        }
+        for total in totals
+    }
+    return {"trial_attempts": counts}

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from skillassay.canonical import Json, canonical_bytes, digest_of
+from skillassay.canonical import Json, canonical_bytes, sha256_hex
 from skillassay.errors import Reason, Stage, StoreError
 from skillassay.transcript import Usage
 
@@ -20,7 +20,10 @@ STATUSES = ("PASS", "FAIL", "UNSCORED")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """The verdict on one check or criterion, with what it rests on. ``by`` is ``code`` or ``judge``."""
+    """The verdict on one check or criterion, with what it rests on. ``by`` is ``code`` or ``judge``.
+
+    ``file`` is the file of the workspace that a check read; None for what was decided on the answer.
+    """
 
     id: str
     by: str
@@ -29,6 +32,7 @@ class Mark:
     critical: bool = False
     explains: str | None = None
     text: str | None = None
+    file: str | None = None
 
     @property
     def passed(self) -> bool:
@@ -61,17 +65,45 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """What one side of a trial used: model calls, HTTP attempts, tokens, and the model's name as answered."""
+    """What one side of a trial used: model calls, HTTP attempts, tokens, and the model's name as answered.
+
+    ``n_cached`` of the calls were answered from the cache: their tokens are in ``usage``, which tells what the trial
+    takes, and nothing was billed for them in this run. ``waited_s`` was waited before attempts: for the pace, for a
+    server that asked for it, and between retries.
+    """
 
     n_calls: int = 0
     n_attempts: int = 0
     usage: Usage = field(default_factory=Usage)
     model: str | None = None
+    n_cached: int = 0
+    cached_usage: Usage = field(default_factory=Usage)
+    waited_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arm:
+    """What the candidate of one trial could see. Arms of a case may differ in the skill alone.
+
+    ``skills`` are the names offered or shown; ``files`` the user's files with their SHA-256; ``tools`` what could be
+    called besides ``skill_tools``, which exist for the sake of skills; ``prompt`` is a digest of all that was said and
+    set apart from the skills: instructions, query, parameters.
+    """
+
+    skills: tuple[str, ...]
+    files: tuple[tuple[str, str], ...]
+    tools: tuple[str, ...]
+    skill_tools: tuple[str, ...]
+    prompt: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialRecord:
-    """One attempt at one trial. ``marks`` holds every check and criterion that got a verdict, checks first."""
+    """One attempt at one trial. ``marks`` holds every check and criterion that got a verdict, checks first.
+
+    ``answer_attempt`` is the attempt that gave the answer, with all that the candidate did and spent for it, where only
+    the judge was asked again; None where the answer is this attempt's own.
+    """
 
     trial_id: str
     suite: str
@@ -89,7 +121,9 @@ class TrialRecord:
     scripts: tuple[str, ...] = ()
     candidate: Spent = field(default_factory=Spent)
     judge: Spent = field(default_factory=Spent)
+    arm: Arm | None = None
     attempt: int = 1
+    answer_attempt: int | None = None
     started_at: str = ""
     duration_s: float = 0.0
 
@@ -130,13 +164,23 @@ def record_from_json(value: Json) -> TrialRecord:
         body["marks"] = tuple(Mark(**mark) for mark in body["marks"])
         body["activated"], body["scripts"] = tuple(body["activated"]), tuple(body["scripts"])
         for side in ("candidate", "judge"):
-            body[side] = Spent(**{**body[side], "usage": Usage(**body[side]["usage"])})
+            usages = {name: Usage(**body[side][name]) for name in ("usage", "cached_usage") if name in body[side]}
+            body[side] = Spent(**{**body[side], **usages})
+        body["arm"] = _arm(body.get("arm"))
         record = TrialRecord(**body)
     except (KeyError, TypeError, ValueError) as error:
         raise StoreError(f"a trial record does not have its fields: {error}") from error
     if not _is_consistent(record):
         raise StoreError(f"the record of trial {record.trial_id} says {record.outcome.status} and its marks do not")
     return record
+
+
+def _arm(value: Any) -> Arm | None:
+    if value is None:
+        return None
+    files = tuple((name, sha256) for name, sha256 in value["files"])
+    names = {key: tuple(value[key]) for key in ("skills", "tools", "skill_tools")}
+    return Arm(**names, files=files, prompt=value["prompt"])
 
 
 def _is_consistent(record: TrialRecord) -> bool:
@@ -149,13 +193,23 @@ def _is_consistent(record: TrialRecord) -> bool:
 def content_digest(records: Iterable[TrialRecord]) -> str:
     """SHA-256 over the records' content in trial order, whatever order they were written in.
 
-    Left out are ids, times and durations; an attempt's number stays in, since it is part of what happened.
+    Left out are ids, times, durations, waits, and what of it the cache paid for; an attempt's number stays in, since it
+    is part of what happened.
     """
-    lines = []
+    # Bytes are a tenth of the objects that they are the form of, and a run may have many records.
+    lines: list[tuple[Any, ...]] = []
     for record in records:
         content = record_to_json(record)
         for key in _VOLATILE:
             del content[key]
-        lines.append(content)
-    lines.sort(key=lambda c: (c["suite"], c["case_id"], c["mode"], c["repeat"], c["attempt"], canonical_bytes(c)))
-    return digest_of(lines)
+        for side in ("candidate", "judge"):
+            del content[side]["n_cached"], content[side]["cached_usage"], content[side]["waited_s"]
+        for mark in content["marks"]:
+            if mark["file"] is None:
+                del mark["file"]  # as in records from before there was this field
+        if content["answer_attempt"] is None:
+            del content["answer_attempt"]  # as in records from before there was this field
+        place = (content[key] for key in ("suite", "case_id", "mode", "repeat", "attempt"))
+        lines.append((*place, canonical_bytes(content)))
+    lines.sort()
+    return sha256_hex(b"[" + b",".join(line[-1] for line in lines) + b"]")  # the canonical form of the list of them

@@ -181,6 +181,8 @@ def _to_be_seen(state: SkillState, evidence: Evidence, failed: str | None) -> tu
         n_runs = attempts.failed + attempts.passed
         what = f"{attempts.failed} of {n_runs} earlier runs" if n_runs > 1 else "the earlier run"
         lines.append(f"attempts   {state.path}: {what} on the same bytes, cases and terms failed")
+    if evidence.n_tried_again > 0:
+        lines.append(f"attempts   {state.path}: {evidence.n_tried_again} trials of its run were tried again")
     return tuple(lines)
 
 

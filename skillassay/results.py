@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from skillassay.assessment import Assessment, RunFacts
+from skillassay.billing import Billing, billing_of
 from skillassay.canonical import Json
 from skillassay.gate import Decision, Status
 from skillassay.plan import Mode
@@ -26,9 +27,10 @@ def build_result(
     return {
         "run": header["id"],
         "suites": header["suites"],
-        "subject": {"kind": "loop", "id": candidate["label"], "is_fixture": candidate["is_fixture"]},
-        "judge": {"id": judge["label"], "is_fixture": judge["is_fixture"]},
+        "subject": {"kind": header["subject"], **_who(candidate)},
+        "judge": _who(judge),
         "independent": header["models"]["independent"],
+        "isolation": header.get("isolation"),
         "score": None if progressive is None else {"k": progressive.k, "n": progressive.n},
         "passed": {Status.PASSED: True, Status.FAILED: False}.get(decision.status),
         "occurred_at": occurred_at,
@@ -44,6 +46,7 @@ def build_result(
             "overall_lift": None if scores.overall_lift is None else lift_json(scores.overall_lift),
             "token_ratio": None if scores.token_ratio is None else float(scores.token_ratio),
             "tokens_are_estimates": facts.estimated_tokens,
+            "cache": _cache_json(billing_of(scores.rows)),
             "unscored": [{"mode": mode, "reason": name, "count": n} for mode, name, n in scores.reasons],
         },
         "trials": [trial_json(row) for row in scores.rows],
@@ -79,6 +82,26 @@ def _total_json(total: ModeTotal) -> dict[str, Json]:
         "output_tokens": total.usage.output_tokens,
         "model_calls": total.n_calls,
         "retries": total.n_retries,
+        "waited_s": round(total.waited_s, 3),
+        "attempts": total.n_attempts,
+        "trials_tried_again": total.n_tried_again,
+    }
+
+
+def _who(model: Mapping[str, Any]) -> dict[str, Json]:
+    return {
+        "id": model["label"],
+        "is_fixture": model["is_fixture"],
+        "is_replay": model.get("is_replay", False),  # not in headers from before there were recordings
+    }
+
+
+def _cache_json(billing: Billing) -> dict[str, Json]:
+    """What of the run's calls, of candidate and judge, was answered from the cache and not billed."""
+    return {
+        "calls": billing.n_calls,
+        "cached_calls": billing.n_cached,
+        "tokens_not_billed": billing.tokens_saved,
     }
 
 
@@ -114,9 +137,11 @@ def trial_json(row: Row) -> dict[str, Json]:
         "k": record.k if outcome.scored else None,
         "n": row.planned.n_criteria,
         "marks": [
-            {"id": mark.id, "by": mark.by, "verdict": mark.verdict, "evidence": mark.evidence} for mark in record.marks
+            {"id": mark.id, "by": mark.by, "verdict": mark.verdict, "evidence": mark.evidence, "file": mark.file}
+            for mark in record.marks
         ],
         "lucky": [{"check": check, "criterion": criterion} for check, criterion in record.lucky if outcome.scored],
+        "attempts": row.n_attempts,
         "model_calls": record.candidate.n_calls,
         "input_tokens": record.candidate.usage.input_tokens,
         "activated": list(record.activated),

@@ -77,7 +77,8 @@ def _message(error: Any) -> str:
             return f"unknown field {extra}; known: {', '.join(sorted(known))}"
         case "required":
             missing = ", ".join(repr(key) for key in error.validator_value if key not in error.instance)
-            return f"missing field {missing}"
+            why = f": {error.schema['$comment']}" if "$comment" in error.schema else ""
+            return f"missing field {missing}{why}"
         case "type":
             wanted = error.validator_value
             return f"must be {wanted if isinstance(wanted, str) else ' or '.join(wanted)}, is {shown}"

@@ -6,7 +6,7 @@ counts and every attempt stays in the record. ``passed + failed + unscored == pl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -43,7 +43,11 @@ class Rate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModeTotal:
-    """What one mode got: criteria k of n over scored trials, n planned; trials; the candidate's tokens and calls."""
+    """What one mode got: criteria k of n over scored trials, n planned; trials; the candidate's tokens and calls.
+
+    Over all attempts, those that were tried again included: ``n_attempts`` at trials, of which ``n_tried_again`` have
+    more than one; HTTP retries and seconds waited before attempts, of both sides.
+    """
 
     mode: Mode
     k: int
@@ -53,6 +57,9 @@ class ModeTotal:
     usage: Usage
     n_calls: int
     n_retries: int
+    n_attempts: int
+    n_tried_again: int
+    waited_s: float
 
     @property
     def interval(self) -> Interval | None:
@@ -62,7 +69,11 @@ class ModeTotal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lift:
-    """Progressive minus none over the cases in which both are scored, in shares of criteria, the case as the unit."""
+    """Progressive minus none over the cases in which both are scored, in shares of criteria, the case as the unit.
+
+    Criteria that read a file of the workspace are left out, since without tools nobody can write one: a lift compares
+    what both arms could meet. A case that has no other criterion is out of it, and of ``n_planned``.
+    """
 
     skill_path: str
     n_cases: int
@@ -85,10 +96,26 @@ class Slice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One planned trial with its record, or with what stands for a missing one."""
+    """One planned trial with its last record, or with what stands for a missing one, and its ``earlier`` attempts."""
 
     planned: PlannedTrial
     record: TrialRecord
+    earlier: tuple[TrialRecord, ...] = ()
+
+    @property
+    def n_attempts(self) -> int:
+        """How often it was tried; a trial that never ran has a record made up for it."""
+        return 0 if self.record.outcome.reason is Reason.INTERRUPTED else self.record.attempt
+
+    @property
+    def k_answer(self) -> int:
+        """Criteria passed of those that are decided on the answer."""
+        return sum(mark.passed for mark in self.record.marks if mark.file is None)
+
+    @property
+    def n_answer(self) -> int:
+        """Criteria that are decided on the answer, not on a file of the workspace."""
+        return self.planned.n_criteria - self.planned.n_file_checks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,12 +154,14 @@ def score_run(plan: Plan, records: Iterable[TrialRecord], *, slices: Mapping[tup
 
 
 def _rows(plan: Plan, records: Iterable[TrialRecord]) -> tuple[Row, ...]:
-    last: dict[str, TrialRecord] = {}
+    attempts: dict[str, list[TrialRecord]] = {}
     for record in records:
-        kept = last.get(record.trial_id)
-        if kept is None or record.attempt >= kept.attempt:
-            last[record.trial_id] = record
-    return tuple(Row(planned=trial, record=last.get(trial.trial_id) or missing_record(trial)) for trial in plan.trials)
+        attempts.setdefault(record.trial_id, []).append(record)
+    rows = []
+    for trial in plan.trials:
+        *earlier, last = sorted(attempts.get(trial.trial_id, [missing_record(trial)]), key=lambda one: one.attempt)
+        rows.append(Row(planned=trial, record=last, earlier=tuple(earlier)))
+    return tuple(rows)
 
 
 def missing_record(trial: PlannedTrial) -> TrialRecord:
@@ -175,8 +204,19 @@ def _mode_total(rows: Sequence[Row], mode: Mode) -> ModeTotal:
         trials=rate_of(rows),
         usage=usage,
         n_calls=sum(row.record.candidate.n_calls for row in rows),
-        n_retries=sum(max(0, row.record.candidate.n_attempts - row.record.candidate.n_calls) for row in rows),
+        n_retries=sum(max(0, spent.n_attempts - spent.n_calls) for row in rows for spent in _spendings(row)),
+        n_attempts=sum(row.n_attempts for row in rows),
+        n_tried_again=sum(row.n_attempts > 1 for row in rows),
+        waited_s=sum(spent.waited_s for row in rows for spent in _spendings(row)),
     )
+
+
+def _spendings(row: Row) -> Iterator[Spent]:
+    """What both sides spent in all attempts; what an answer cost counts once, however often the judge was asked."""
+    for record in (*row.earlier, row.record):
+        if record.answer_attempt is None:
+            yield record.candidate
+        yield record.judge
 
 
 def _complete_usage(spent: Spent) -> Usage:
@@ -188,12 +228,12 @@ def _complete_usage(spent: Spent) -> Usage:
 
 def lift_of(rows: Sequence[Row], skill_path: str | None) -> Lift:
     """The lift of one skill, or of all (None). Repeats are averaged inside their case first; the case is the unit."""
-    rows = [row for row in rows if skill_path in {None, row.planned.skill_path}]
+    rows = [row for row in rows if skill_path in {None, row.planned.skill_path} and row.n_answer > 0]
     arms = {mode: _shares(rows, mode) for mode in (Mode.PROGRESSIVE, Mode.NONE)}
     cases = [case for case in arms[Mode.PROGRESSIVE] if case in arms[Mode.NONE]]
     differences = [float(arms[Mode.PROGRESSIVE][case] - arms[Mode.NONE][case]) for case in cases]
     both = frozenset(cases)
-    steps = [Fraction(1, row.planned.n_criteria) for row in rows if _case(row) in both]
+    steps = [Fraction(1, row.n_answer) for row in rows if _case(row) in both]
     counted = {
         mode: [r for r in rows if r.planned.mode is mode and _case(r) in both and r.record.outcome.scored]
         for mode in arms
@@ -203,29 +243,29 @@ def lift_of(rows: Sequence[Row], skill_path: str | None) -> Lift:
         n_cases=len(cases),
         n_planned=len({_case(row) for row in rows}),
         difference=paired_difference(differences, step=float(sum(steps) / len(steps)) if steps else 0.0),
-        k_progressive=sum(row.record.k for row in counted[Mode.PROGRESSIVE]),
-        n_progressive=sum(row.planned.n_criteria for row in counted[Mode.PROGRESSIVE]),
-        k_none=sum(row.record.k for row in counted[Mode.NONE]),
-        n_none=sum(row.planned.n_criteria for row in counted[Mode.NONE]),
+        k_progressive=sum(row.k_answer for row in counted[Mode.PROGRESSIVE]),
+        n_progressive=sum(row.n_answer for row in counted[Mode.PROGRESSIVE]),
+        k_none=sum(row.k_answer for row in counted[Mode.NONE]),
+        n_none=sum(row.n_answer for row in counted[Mode.NONE]),
     )
 
 
 def exact_lift(rows: Sequence[Row], skill_path: str) -> Fraction | None:
     """The mean difference as an exact fraction, for the gate's point rule; None when no case has both arms scored."""
-    rows = [row for row in rows if row.planned.skill_path == skill_path]
+    rows = [row for row in rows if row.planned.skill_path == skill_path and row.n_answer > 0]
     progressive, none = _shares(rows, Mode.PROGRESSIVE), _shares(rows, Mode.NONE)
     differences = [progressive[case] - none[case] for case in progressive if case in none]
     return sum(differences, Fraction(0)) / len(differences) if differences else None
 
 
 def _shares(rows: Sequence[Row], mode: Mode) -> dict[tuple[str, str], Fraction]:
-    """Mean share of criteria by case, over scored repeats; a case with an unscored repeat has none (no half cases)."""
+    """Mean share of the answer's criteria by case over its repeats; none where one is unscored (no half cases)."""
     by_case: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         if row.planned.mode is mode:
             by_case.setdefault(_case(row), []).append(row)
     return {
-        case: sum((Fraction(r.record.k, r.planned.n_criteria) for r in group), Fraction(0)) / len(group)
+        case: sum((Fraction(r.k_answer, r.n_answer) for r in group), Fraction(0)) / len(group)
         for case, group in by_case.items()
         if all(row.record.outcome.scored for row in group)
     }

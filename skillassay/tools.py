@@ -122,20 +122,22 @@ class ToolEvent:
     error_code: str | None
 
 
-def script_policy(level: Isolation, keys_set: Sequence[str], *, allow_unisolated: bool) -> ScriptPolicy:
-    """Scripts run in namespaces, or where there is no key to steal, or where the user takes the risk.
+def script_policy(
+    level: Isolation, keys_set: Sequence[str], *, allow_unisolated: bool, unbounded: str = ""
+) -> ScriptPolicy:
+    """Scripts run in namespaces, or where there is no key to steal and no root to be, or where the user takes the risk.
 
-    ``keys_set``: names of the environment variables that hold a key. Their values are never needed here.
+    ``keys_set``: names of the environment variables that hold a key. ``unbounded``: why root's processes have no limit.
     """
     if level is Isolation.NAMESPACES:
         return ScriptPolicy(allowed=True, why=f"isolated: {level}")
     if allow_unisolated:
         return ScriptPolicy(allowed=True, why=f"--allow-unisolated: {level}")
+    risk = f"it would run as root, with no limit on processes: {unbounded}" if unbounded else ""
     if keys_set:
-        names = ", ".join(sorted(keys_set))
-        why = f"{names} is set and a script could read it: {level}; --allow-unisolated runs it anyway"
-        return ScriptPolicy(allowed=False, why=why)
-    return ScriptPolicy(allowed=True, why=f"no key is set: {level}")
+        risk = f"{', '.join(sorted(keys_set))} is set and a script could read it: {level}"
+    why = f"{risk}; --allow-unisolated runs it anyway" if risk else f"no key is set: {level}"
+    return ScriptPolicy(allowed=not risk, why=why)
 
 
 def tool_declarations(catalog: Catalog, *, mode_tools: ToolSet) -> tuple[Tool, ...]:

@@ -1,24 +1,23 @@
 """The program between us and a skill's script: closes the room, sets limits, starts the script and ends it with us.
 
-Run by path with ``python -I -S``, never imported, standard library only: ``trampoline.py PLAN PROGRAM [ARGUMENT …]``.
-It exists because ``preexec_fn`` is unsafe beside threads. PLAN is a JSON object: ``limits`` (the fields of ``Limits``),
-``ready`` (written to standard error at the last moment before the script starts: without it, nothing of the script
-ran), and ``room``: null, or an object with ``cwd``, ``writable`` and ``readable`` (pairs of inside and outside path).
+Run by path with ``python -I -S``, never imported, standard library and its own parts only: ``trampoline.py PLAN PROGRAM
+[ARGUMENT …]``. It exists because ``preexec_fn`` is unsafe beside threads. PLAN is a JSON object: ``limits`` (the fields
+of ``Limits``), ``ready`` (written to standard error at the last moment before the script starts: without it, nothing of
+the script ran), ``folders`` (those it may write, as it sees them, its workspace first), ``group`` (null, or the list of
+members of a control group for it), ``own_user`` (whether it becomes a user of its own), and ``room``: null, or an
+object with ``cwd``, ``writable`` and ``readable`` (pairs of inside and outside path).
 
 Standard input is the leash: the reading end of a pipe that nobody writes to and whose writing end is the harness's
 alone. Its end of file, which the kernel gives however the harness dies, is the order to end; no signal but SIGKILL is
 one, since the script can send those too. The script itself gets an empty standard input.
 
-With a room it must be PID 1 of fresh user, network, PID and mount namespaces, and everything in them ends with it;
-without one it must lead a process group, which it kills. Exit codes are the script's own, 128 + N after signal N, 125
-for too many processes, 127 for a program that cannot be started.
+With a room it must be PID 1 of fresh user, PID and mount namespaces, and everything in them ends with it; without one
+it must lead a process group, which it kills. Exit codes are the script's own, 128 + N after signal N, 125 for too much
+of what the supervisor watches, 127 for a program that cannot be started.
 """
 
-# ruff: noqa: PTH102, PTH103, PTH110, PTH112, PTH116, PTH120, PTH208, PTH211
-# Without pathlib it starts in half the time, and these are meant as system calls.
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import resource
@@ -26,51 +25,49 @@ import select
 import signal
 import sys
 
+# Isolated mode leaves the package out of the path. Last, so that nothing beside it stands for the standard library.
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH100, PTH120 - as below
+
+from skillassay import closed_room, occupancy, own_user
+
 # Known to type checkers under this name; typing takes 2 ms to import, which every script would wait for.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
-# Any folder that exists would do: the mount table is ours alone, and folders are opened before this covers them.
-NEW_ROOT = "/tmp"  # noqa: S108
-SYSTEM_PATHS = (
-    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix/store", "/gnu/store"),
-    *("/proc", "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"),
-)
-SHARED_MEMORY = "/dev/shm"  # noqa: S108 - a file system of the script's own
-WATCH_S = 0.01
-# A fork bomb below PID 1's priority cannot keep it from looking.
-NICENESS = 10
-N_CAPABILITIES = 64
-MS_BIND_REC = 0x5000
-AT_FDCWD = -100
-AT_RECURSIVE = 0x8000
-# Linux 5.12, one number on every architecture, no wrapper in older C libraries. Nothing else makes a whole tree of
-# mounts read-only at once.
-SYS_MOUNT_SETATTR = 442
-RDONLY, NOSUID = 1, 2
-PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 1, 24, 38
-
-_libc = ctypes.CDLL(None, use_errno=True)
+WATCH_S = {True: 0.01, False: 0.05}
+"""How often the supervisor looks, with a room and without: there the kernel counts the processes."""
+PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS = 1, 38
+NAMESPACED_COUNT = (5, 14)
+"""Since this Linux a user's processes are counted by user namespace; before, all of his anywhere would count."""
 
 
 def main(plan: dict[str, Any], argv: list[str]) -> NoReturn:
     """Start the script, in a closed room if the plan has one, and stay to end with it or with the harness."""
-    limits, room = plan["limits"], plan["room"]
+    limits, room, folders = plan["limits"], plan["room"], plan["folders"]
     leash, bell = take_leash(), hang_bell()
+    user = own_user.user_of(folders[0]) if plan["own_user"] else None
+    if user is not None:
+        own_user.hand_over(folders, user)
+    group = None if plan["group"] is None else os.open(plan["group"], os.O_WRONLY)  # out of sight in a room
     if room is not None:
-        furnish(room)
+        closed_room.furnish(room)
+    disk = occupancy.Disk(folders, limits, in_room=room is not None)
     # Blocked before the script can send one to its group, which without a room is ours too.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals() - {signal.SIGCHLD})
     child = os.fork()
     if child == 0:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        if group is not None:
+            os.write(group, b"0")
         if room is None:
-            bind(limits["n_processes"])
+            bind(limits["n_processes"], folders, user)
         else:
-            disarm()
+            if kernel_version() >= NAMESPACED_COUNT:
+                limit("RLIMIT_NPROC", limits["n_tasks"])
+            closed_room.disarm()
         launch(plan, argv)
-    supervise(child, leash, bell, n_processes=None if room is None else limits["n_processes"])
+    supervise(child, leash, bell, Watch(limits, disk, user, in_room=room is not None))
 
 
 def take_leash() -> int:
@@ -92,28 +89,24 @@ def hang_bell() -> int:
     return bell
 
 
-def bind(n_processes: int) -> None:
+def bind(n_processes: int, folders: list[str], user: int | None) -> None:
     """Without a room: limit the number of processes, and die with the supervisor where the kernel can see to it.
 
-    The leash covers the harness's death; this, someone's ``pkill python`` that takes the supervisor with it.
+    The leash covers the harness's death; this, someone's ``pkill python`` that takes the supervisor with it. Becoming
+    somebody else would undo it.
     """
-    limit("RLIMIT_NPROC", count_own_threads() + n_processes)
+    limit("RLIMIT_NPROC", n_processes if user is not None else occupancy.count_own_threads() + n_processes)
+    if user is not None:
+        own_user.become(user)
+        own_user.require_reach(folders)
     if sys.platform == "linux":
-        _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        closed_room.libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        closed_room.libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 
 
-def disarm() -> None:
-    """In a room: leave the session, give up every capability, step back.
-
-    The session, because ``kill 0`` would reach ``unshare`` in its group, and because the kernel schedules each session
-    as a whole (autogroup): a fork bomb in PID 1's own would use up its turns. Without autogroup ``NICENESS`` does it.
-    """
-    os.setsid()
-    # uid 0 gets its capabilities back on exec, but never more than the bounding set holds.
-    for capability in range(N_CAPABILITIES):
-        _libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
-    _libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    os.nice(NICENESS)
+def kernel_version() -> tuple[int, ...]:
+    """Of this system, as far as it is numbers."""
+    return tuple(int(part) for part in os.uname().release.split("-")[0].split(".")[:2] if part.isdigit())
 
 
 def launch(plan: dict[str, Any], argv: list[str]) -> NoReturn:
@@ -148,121 +141,56 @@ def limit(name: str, value: int) -> None:
         return
 
 
-def count_own_threads() -> int:
-    """Threads of this user now, all of which count against a limit on processes; 0 where there is no /proc."""
-    n_threads = 0
-    for name in os.listdir("/proc") if os.path.isdir("/proc/self/task") else ():
-        try:
-            if name.isdigit() and os.stat(f"/proc/{name}").st_uid == os.getuid():
-                n_threads += len(os.listdir(f"/proc/{name}/task"))
-        except OSError:  # it ended meanwhile
-            continue
-    return n_threads
+class Watch:
+    """What the supervisor looks at while the script runs, and how it ends what the script left."""
+
+    def __init__(self, limits: dict[str, Any], disk: occupancy.Disk, user: int | None, *, in_room: bool) -> None:
+        self.limits, self.disk, self.user, self.in_room = limits, disk, user, in_room
+
+    def excess(self) -> str | None:
+        """What the script takes up too much of, in words."""
+        return (occupancy.crowd(self.limits) if self.in_room else None) or self.disk.overflow()
+
+    def end_others(self) -> None:
+        """End everything but the supervisor, as far as it is within reach.
+
+        In a room at one stroke that no fork escapes. The kernel would do so too when PID 1 ends, but only after it has
+        taken PID 1's memory apart, which takes locks that a fork bomb holds: it can grow for minutes meanwhile.
+        """
+        if self.user is not None:
+            own_user.end_all_of(self.user)
+        if self.in_room:
+            try:
+                os.kill(-1, signal.SIGKILL)
+            except ProcessLookupError:  # nobody is left
+                return
 
 
-def furnish(room: dict[str, Any]) -> None:
-    """Build a root that holds the given folders, read-only but for the writable ones, and move into it.
-
-    After ``chroot`` no capability is left to leave it, and the kernel refuses new user namespaces to who is inside.
-    """
-    system = [[path, path] for path in SYSTEM_PATHS if os.path.exists(path)]
-    # Every door is opened before the first one is covered.
-    doors = [
-        (inside, os.open(outside, os.O_PATH))
-        for inside, outside in room["writable"] + system + outermost(room["readable"])
-    ]
-    mount("none", NEW_ROOT, "tmpfs", 0, "size=16m,mode=755")
-    for inside, door in doors:
-        source, target = f"/proc/self/fd/{door}", NEW_ROOT + inside
-        is_folder = os.path.isdir(source)
-        os.makedirs(target if is_folder else os.path.dirname(target), exist_ok=True)
-        if not is_folder:
-            os.close(os.open(target, os.O_CREAT))
-        mount(source, target, "none", MS_BIND_REC, "")
-        os.close(door)
-    os.mkdir(NEW_ROOT + SHARED_MEMORY)
-    mount("none", NEW_ROOT + SHARED_MEMORY, "tmpfs", 0, "size=64m,mode=1777")
-    os.symlink("/proc/self/fd", NEW_ROOT + "/dev/fd")
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        os.symlink(f"/proc/self/fd/{number}", f"{NEW_ROOT}/dev/{name}")
-    set_attributes(NEW_ROOT, on=RDONLY | NOSUID, off=0, flags=AT_RECURSIVE)
-    for inside in (*(inside for inside, _ in room["writable"]), SHARED_MEMORY):
-        set_attributes(NEW_ROOT + inside, on=0, off=RDONLY, flags=0)
-    os.chroot(NEW_ROOT)
-    os.chdir(room["cwd"])
-
-
-def outermost(pairs: list[list[str]]) -> list[list[str]]:
-    """The pairs whose inside path lies in no other's and in no system folder."""
-    kept: list[list[str]] = []
-    for inside, outside in sorted(pairs):
-        if not any(inside.startswith(f"{path}/") or inside == path for path in [*SYSTEM_PATHS, *(k[0] for k in kept)]):
-            kept.append([inside, outside])
-    return kept
-
-
-def mount(source: str, target: str, kind: str, flags: int, data: str) -> None:
-    """``mount(2)``."""
-    words = [word.encode() for word in (source, target, kind)]
-    check(_libc.mount(*words, ctypes.c_ulong(flags), data.encode()), f"mount {target}")
-
-
-def set_attributes(path: str, *, on: int, off: int, flags: int) -> None:
-    """``mount_setattr(2)``: attributes to set and to clear."""
-    request = (ctypes.c_uint64 * 4)(on, off, 0, 0)
-    number = ctypes.c_long
-    failed = _libc.syscall(
-        number(SYS_MOUNT_SETATTR), number(AT_FDCWD), path.encode(), number(flags), request, number(32)
-    )
-    check(failed, f"mount_setattr {path}")
-
-
-def check(failed: int, what: str) -> None:
-    """Raise what the C library reported."""
-    if failed:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), what)
-
-
-def supervise(child: int, leash: int, bell: int, *, n_processes: int | None) -> NoReturn:
-    """End with the script, or with everything when the leash is cut; as PID 1 collect orphans and count processes.
-
-    ``n_processes`` is for PID 1 alone: a limit on processes would not hold for root. When PID 1 ends, the kernel ends
-    the whole namespace.
-    """
+def supervise(child: int, leash: int, bell: int, watch: Watch) -> NoReturn:
+    """End with the script, or with everything when the leash is cut or too much is taken; as PID 1 collect orphans."""
     while True:
         pid, status = os.waitpid(-1, os.WNOHANG)
         if pid == child:
             code = os.waitstatus_to_exitcode(status)
-            end(code if code >= 0 else 128 - code, in_room=n_processes is not None)
+            watch.end_others()
+            os._exit(code if code >= 0 else 128 - code)
         if pid != 0:
             continue
-        if n_processes is not None and sum(name.isdigit() for name in os.listdir("/proc")) > n_processes + 1:
-            os.write(2, f"stopped: more than {n_processes} processes at once\n".encode())
-            end(125, in_room=True)
-        ready = select.select([leash, bell], [], [], None if n_processes is None else WATCH_S)[0]
-        if leash in ready and n_processes is None:
+        excess = watch.excess()
+        ready = [] if excess is not None else select.select([leash, bell], [], [], WATCH_S[watch.in_room])[0]
+        if excess is not None or leash in ready:
             # The script first: it may have left the group. The signal to the group is our own end too.
             os.kill(child, signal.SIGKILL)
+            watch.end_others()
+            if excess is not None:
+                os.write(2, f"stopped: {excess}\n".encode())
+                os._exit(125)
+            if watch.in_room:
+                os._exit(128 + signal.SIGKILL)
             os.waitpid(child, 0)
             os.kill(0, signal.SIGKILL)
-        if leash in ready:
-            end(128 + signal.SIGKILL, in_room=True)
         if bell in ready:
             os.read(bell, 4096)
-
-
-def end(code: int, *, in_room: bool) -> NoReturn:
-    """Exit; as PID 1 of a room kill all others first, at one stroke that no fork escapes.
-
-    The kernel would do so too, but only after it has taken PID 1's memory apart, which takes locks that a fork bomb
-    holds: it can grow for minutes meanwhile.
-    """
-    if in_room:
-        try:
-            os.kill(-1, signal.SIGKILL)
-        except ProcessLookupError:  # nobody is left
-            os._exit(code)
-    os._exit(code)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from tests.models.wire_server import Canned, reply
 REPOSITORY = Path(__file__).parents[1]
 SETTINGS = (
     *("GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_GEMINI_BASE_URL"),
+    *("OPENAI_BASE_URL", "SKILLASSAY_JUDGE_API_KEY", "SKILLASSAY_JUDGE_BASE_URL"),
     *("GITHUB_STEP_SUMMARY", "QUALITY_MIN", "COLUMNS", "PYTHONIOENCODING", "PYTHONUTF8"),
 )
 """Variables that change what a command does; a test sets the ones it is about."""

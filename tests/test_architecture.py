@@ -14,27 +14,40 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "skillassay"
 
 LEVELS = """
-ground       __init__ errors expectation folding ignore links patterns printable stats tool_arguments
-.            regular trampoline transcript versions yaml_causes
-foundation   attempt canonical content findings process retry models.base checks.base checks.figures
-terms        terms fixture.files
-formats      case_files digest documents evidence exchange fixture.base frontmatter gemini_wire record skill_lints
+ground       __init__ closed_room control_group errors expectation folding ignore isolation links occupancy
+.            own_user patterns
+.            printable regular stats tool_arguments transcript versions yaml_causes
+foundation   attempt canonical content findings process produced retry checks.base checks.figures models.naming
+.            models.breaker trampoline
+terms        terms fixture.files models.base models.endpoint wire agents.base
+formats      adk_lints case_facts case_files digest documents evidence exchange fixture.base frontmatter gemini_wire
+.            record skill_lints
+.            tape agents.claude_code agents.codex agents.gemini_cli agents.launching
+.            models.pacing
+.            models.calls openai_wire
 .            checks.json_answer checks.lines checks.numbers checks.pattern checks.text
-readers      checks.__init__ lockfile models.gemini schema script skill store
-lists        downgrades suite_drift
-rules        bump case contract revisions discovery fixture.rules lock reply tools
-judgement    base_lock binding behavior exposure fixture.server judge plan
-proofs       relock
+readers      agents.ending checks.__init__ lockfile models.gemini models.openai_chat schema script skill store
+.            models.recording models.replay
+lists        agents.described downgrades suite_drift models.caching
+rules        agents.known bump case contract revisions discovery fixture.rules lock reply tools
+judgement    base_lock binding behavior exposure fixture.server judge plan keeping models.agent
+proofs       attempts references relock
 project      models.opening project prompts scoring stored_proof subjects.base
-decision     gate snapshot subjects.loop trial
-execution    assessment locking runner
+.            subjects.adk_model subjects.adk_scripts subjects.adk_skills
+arms         arms billing subjects.equipment
+decision     gate snapshot subjects.adk subjects.agent subjects.loop trial
+execution    assessment locking runner subjects.opening
+earlier      earlier
 preparation  preparation relocking results
+headers      header
 views        proof report.base routing
+asking       asking
 reports      evaluation report.document report.table
-terminal     cli.output
+terminal     cli.output cli.options
 progress     cli.progress
 formats_out  cli.show
 commands     cli.bump cli.check cli.e2e cli.evaluate cli.gate cli.import_ cli.lock cli.report
+recording    cli.record
 table        cli.main
 start        __main__
 checkout     launch
@@ -45,16 +58,19 @@ LEVEL = {module: level for level, (_, *modules) in enumerate(ROWS) for module in
 
 LAZY = {
     "models.gemini": "the SDK takes 300 ms, which only a call to a model may cost",
+    "models.openai_chat": "as above, and only a run on an OpenAI-compatible endpoint needs its extra",
     "models.opening": "as above: it chooses the provider whose module is loaded",
     "checks.__init__": "the search for plug-ins takes 8 ms, which only a foreign check type may cost",
     "project": "building checks takes 20 ms of imports, which only a project with a suite may pay",
     "locking": "git is started for --base alone",
+    "subjects.opening": "ADK takes seconds to import, and is an extra",
     "cli.check": "only a project with authored answers needs the reader of their rules",
     "launch": "it makes the environment in which the package can be imported",
 }
 """Modules with imports inside functions, and why."""
 CLICK = ("cli.", "launch")
 ENVIRONMENT = {
+    "agents.launching": "an agent gets its key, or its user's login, and its PATH from there",
     "process": "git runs in the caller's environment without git's own variables",
     "models.opening": "keys come from the environment only",
     "cli.show": "a CI service names the file of its summary there",
@@ -146,12 +162,12 @@ def test_the_core_prints_nothing(name: str, path: Path, tree: ast.Module) -> Non
 
 @pytest.mark.parametrize("arguments", [["check"], ["--help"], ["lock", "--check"]], ids=" ".join)
 def test_offline_commands_import_no_model_sdk(arguments: list[str]) -> None:
-    """check, lock --check and --help never load google-genai."""
+    """check, lock --check and --help load neither google-genai nor openai."""
     program = (
         "import sys\n"
         "from skillassay.cli.main import main\n"
         f"main({arguments!r})\n"
-        "sys.exit(any(name.split('.')[0] == 'google' for name in sys.modules) * 99)\n"
+        "sys.exit(any(name.split('.')[0] in ('google', 'openai') for name in sys.modules) * 99)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True)
     assert done.returncode == 0, done.stderr

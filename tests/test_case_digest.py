@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from skillassay.canonical import digest_of
 from tests.test_case import BEHAVIOR, CASE, read
+from tests.test_case_facts import INCIDENT, REFERENCES, SNAPSHOT
 
 CHECK = {"id": "k", "type": "regex", "pattern": "x", "samples": {"pass": ["x"], "fail": ["y"]}, "note": "n"}
 CRITERION = {"id": "r", "text": "t", "note": "n"}
@@ -23,6 +25,14 @@ FULL: dict[str, Any] = {
     "behavior": BEHAVIOR,
     "reference": "the right answer",
     "critical": True,
+    "severity": "critical",
+    "part": "failure_corpus",
+    "incident": INCIDENT,
+    "oracle_type": "human",
+    "acceptable_variants": ["another right answer"],
+    "source_snapshot": SNAPSHOT,
+    "effective_date": "2027-01-01",
+    "references": REFERENCES,
     "slice": "hard",
     "expect": {"skills": ["s"], "scripts": ["x.py"]},
     "note": "for people",
@@ -49,7 +59,17 @@ COUNTED: list[dict[str, Any]] = [
     *({"behavior": BEHAVIOR | {field: value}} for field, value in (("action", "assist"), ("refused", False))),
     *({"behavior": BEHAVIOR | {field: "other"}} for field in ("required", "forbidden")),
     {"reference": "another answer"},
-    {"critical": False},
+    {"critical": False, "severity": "low"},
+    {"incident": INCIDENT | {"id": "INC-8"}},
+    {"incident": INCIDENT | {"root_cause": "other"}},
+    {"part": "freshness", "incident": []},
+    {"oracle_type": "code"},
+    {"acceptable_variants": ["a third one"]},
+    {"source_snapshot": SNAPSHOT | {"source": "other"}},
+    {"source_snapshot": SNAPSHOT | {"taken_at": "2027-02-02"}},
+    {"effective_date": "2027-01-02"},
+    {"references": REFERENCES | {"provenance": "other"}},
+    *({"references": REFERENCES | {side: REFERENCES[side] * 2}} for side in ("positive", "negative")),
     {"slice": "easy"},
     {"expect": {"skills": []}},
     {"expect": {"skills": ["s"], "scripts": []}},
@@ -60,6 +80,8 @@ FREE: list[dict[str, Any]] = [
     {"checks": [CHECK | {"samples": {"pass": ["xx"]}}]},
     {"checks": [{key: CHECK[key] for key in ("pattern", "type", "id")}]},
     {"rubric": [CRITERION | {"note": "other"}, "a text"]},
+    {"severity": []},
+    {"critical": []},
     {"rubric": [CRITERION | {"critical": False, "absence": False, "may_abstain": False}, "a text"]},
 ]
 
@@ -85,8 +107,34 @@ def test_notes_samples_and_written_out_defaults_are_free(tmp_path: Path, change:
 
 
 def test_defaults_written_out_are_free(tmp_path: Path) -> None:
-    """``critical: false`` and an empty ``expect`` say what their absence says."""
-    assert digest(tmp_path, CASE | {"critical": False, "expect": {}}) == digest(tmp_path, CASE)
+    """``critical: false``, an empty ``expect``, the usual part and the derived oracle say what their absence says."""
+    written = {"critical": False, "expect": {}, "part": "representative", "oracle_type": "rubric"}
+    assert digest(tmp_path, CASE | written) == digest(tmp_path, CASE)
+
+
+@pytest.mark.parametrize(("one", "other"), [("low", "high"), ("low", None), ("critical", None)])
+def test_a_severity_counts(tmp_path: Path, one: str, other: str | None) -> None:
+    """Another one, and one where there was none."""
+    plain = {} if other is None else {"severity": other}
+    assert digest(tmp_path, CASE | {"severity": one}) != digest(tmp_path, CASE | plain)
+
+
+def test_a_case_without_facts_keeps_the_digest_it_had(tmp_path: Path) -> None:
+    """Evidence from before there were these fields stays valid: the normal form is spelled out here."""
+    criterion = {"id": "r", "text": "t", "critical": False, "explains": None, "may_abstain": False, "absence": False}
+    normal = {
+        "id": "a",
+        "skill": "s",
+        "query": "q",
+        "reference": "x",
+        "critical": True,
+        "slice": "hard",
+        "files": [],
+        "checks": [],
+        "rubric": [criterion],
+    }
+    case = {"id": "a", "skill": "s", "query": "q", "reference": "x", "critical": True, "slice": "hard"}
+    assert digest(tmp_path, case | {"rubric": [CRITERION]}) == digest_of(normal)
 
 
 def test_short_forms_are_their_long_forms(tmp_path: Path) -> None:

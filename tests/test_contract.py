@@ -208,3 +208,24 @@ def test_what_can_be_downgraded_is_a_known_rule_about_skills() -> None:
     assert set(CODES) >= DOWNGRADABLE
     assert all(code.startswith("skill.") for code in DOWNGRADABLE)
     assert not {"skill.frontmatter-invalid", "skill.name-missing", "skill.not-utf8"} & DOWNGRADABLE
+
+
+def test_endpoint_and_subject_are_bound_where_they_are_named() -> None:
+    """Another endpoint or subject is another experiment; a contract that names none binds what it bound before."""
+    plain = built().binding(**NAMES)
+    named = built(
+        candidate={"endpoint": "https://models.example/v1/", "subject": "adk"}, judge={"endpoint": "http://127.0.0.1:9"}
+    ).binding(**NAMES)
+    assert isinstance(plain, dict)
+    assert isinstance(named, dict)
+    assert named["candidate"] == plain["candidate"] | {"endpoint": "https://models.example/v1", "subject": "adk"}
+    assert named["judge"] == plain["judge"] | {"endpoint": "http://127.0.0.1:9"}
+    assert built(candidate={"subject": "loop"}).binding(**NAMES) == plain
+
+
+@pytest.mark.parametrize("url", ["models.example", "https://user:pass@models.example", "https://m.example/?key=1", ""])
+def test_an_endpoint_holds_no_credential(tmp_path: Path, url: str) -> None:
+    """A contract is committed: neither user nor query stands in it, and an address has a scheme."""
+    contract, findings = load(tmp_path, f"contract: 1\ncandidate: {{endpoint: '{url}'}}\n")
+    assert contract is None
+    assert "candidate" in findings[0].message

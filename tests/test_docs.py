@@ -21,7 +21,7 @@ PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.
 
 
 def test_generated_pages_are_current() -> None:
-    """commands.md and findings.md are what the program would write now."""
+    """commands.md, findings.md and provider-errors.md are what would be written now."""
     done = subprocess.run(
         [sys.executable, "scripts/write_reference.py", "--check"],
         cwd=ROOT,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -15,7 +16,7 @@ from skillassay.gate import Decision, GateInput, GateLine, Status, decide, decim
 from skillassay.plan import ALL_MODES, Mode, Plan, PlannedTrial
 from skillassay.record import TrialRecord
 from skillassay.scoring import score_run
-from tests.trials import plan_of, planned_case, scored, turn_limit, unscored
+from tests.trials import arm_of, plan_of, planned_case, scored, turn_limit, unscored
 
 CASES = [planned_case(name) for name in "abc"]
 KEY = ("q", "a")
@@ -44,6 +45,7 @@ def decided(
         "critical_criteria": frozenset(),
         "graded_cases": dict.fromkeys(plan.skills, 3),
         "moved_skills": (),
+        "skill_names": {"skills/s": "s"},
     }
     return decide(scores, GateInput(plan=plan, terms=GateTerms(**(terms or {})), **(facts | given)))
 
@@ -82,6 +84,7 @@ def test_a_good_fixture_run_passes() -> None:
         "beats_none": Status.PASSED,
         "graded_cases": Status.PASSED,
         "critical_failures": Status.NOT_APPLICABLE,
+        "clean_arms": Status.PASSED,
         "digests_match": Status.PASSED,
     }
 
@@ -303,3 +306,23 @@ def test_every_line_has_its_number_and_limit() -> None:
     """Each line of a decision says what was compared with what."""
     decision = decided(is_fixture=False, terms={"manual_block": "x"}, critical_cases=frozenset({KEY}))
     assert all(item.number and item.limit for item in decision.lines)
+
+
+def seeing(mode: Mode, **seen: Any) -> Say:
+    """Good trials, of which those in one mode saw something else."""
+    return lambda t: replace(good(t), arm=arm_of(t, **(seen if t.mode is mode else {})))
+
+
+def test_a_baseline_that_saw_the_skill_fails() -> None:
+    """The lift would measure nothing: exit 1 though every score is good, each difference in the detail."""
+    decision = decided(seeing(Mode.NONE, skills=("s",)))
+    assert line(decision, "clean_arms").status is Status.FAILED
+    assert line(decision, "clean_arms").number == "3 differences in 9 trials"
+    assert decision.exit_code == Exit.FAILED
+
+
+def test_arms_that_nobody_told_leave_the_decision_open() -> None:
+    """A record without its arm proves no clean baseline."""
+    decision = decided(lambda t: replace(good(t), arm=None))
+    assert line(decision, "clean_arms").status is Status.UNDECIDED
+    assert decision.exit_code == Exit.UNDECIDED

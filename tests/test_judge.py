@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from skillassay.case import Case, Criterion
 from skillassay.case_files import CaseFile
+from skillassay.contract import JudgeTerms
 from skillassay.errors import Reason, Stage, TrialError
 from skillassay.gemini_wire import ordered_schema
 from skillassay.judge import JUDGE_INSTRUCTIONS, ask_judge, judge_document, judge_schema, parse_verdicts, prompt_digest
@@ -192,7 +193,7 @@ class Scripted:
 def test_the_request_is_strict() -> None:
     """One user turn, no tool, temperature 0, the schema that the reader uses, booked on the judge."""
     judge = Scripted("{}")
-    ask_judge(judge, CASE, "the answer", max_output_tokens=77, timeout_s=3.0)
+    ask_judge(judge, CASE, "the answer", JudgeTerms(max_output_tokens=77, timeout_s=3.0))
     (request,) = judge.asked
     assert request.system == JUDGE_INSTRUCTIONS
     assert request.turns == (UserTurn(text=judge_document(CASE, "the answer")),)

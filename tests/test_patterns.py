@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skillassay import patterns
-from skillassay.patterns import Pattern, PatternProblem, PatternTimeout, span_in_context
+from skillassay.patterns import Pattern, PatternProblem, PatternTimeout, pattern_problems, span_in_context
 
 
 @pytest.mark.parametrize("text", ["(unclosed", "[z-a]", "*abc", "\\", "a{2,1}"])
@@ -61,3 +61,11 @@ def test_groups_are_counted() -> None:
     """Only capturing groups count."""
     assert Pattern("(a)(?:b)(?<c>c)").n_groups == 2
     assert Pattern("(a)").text == "(a)"
+
+
+def test_problems_of_many_patterns() -> None:
+    """One for each that cannot be used, in their order; none for the others."""
+    first, second = pattern_problems(["(", "ok", "[z-a]"])
+    assert "'('" in first
+    assert "'[z-a]'" in second
+    assert pattern_problems(["ok"]) == ()

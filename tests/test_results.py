@@ -25,6 +25,7 @@ FACTS = RunFacts(
     critical_cases=frozenset(),
     critical_criteria=frozenset(),
     graded_cases={},
+    skill_names={},
     slices={},
     expected={},
 )

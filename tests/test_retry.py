@@ -88,6 +88,32 @@ def test_each_wait_lies_between_half_of_the_backoff_and_all_of_it(seed: int, n_f
     assert all(0.5 * min(30, 2**n) <= wait <= min(30, 2**n) for n, wait in enumerate(waits[0]))
 
 
+@pytest.mark.parametrize(
+    ("told", "n_attempts", "last"),
+    [("dd", 2, "d"), ("sdd", 3, "d"), ("dsds", 4, "s"), ("ssss", 4, "s"), ("d", 2, None), ("dsd", 4, None)],
+)
+def test_what_is_tried_once_more_ends_the_call_when_it_comes_again(
+    told: str, n_attempts: int, last: str | None
+) -> None:
+    """diegosouzapw/OmniRoute#9504: the same answer twice in a row (d) decides, not its name; others (s) are between."""
+    left = list(told)
+
+    def attempt(_: float | None) -> str:
+        if not left:
+            return "yes"
+        kind = left.pop(0)
+        error = TrialError("no", reason=Reason.PROVIDER_ERROR, stage=Stage.JUDGE, kind=kind)
+        raise AttemptFailed(error, may_retry=True, only_once_more=kind == "d")
+
+    policy = RetryPolicy(sleep=lambda _: None, clock=lambda: 0.0)
+    if last is None:
+        assert call_with_retries(policy, attempt) == ("yes", n_attempts)
+        return
+    with pytest.raises(TrialError) as caught:
+        call_with_retries(policy, attempt)
+    assert (caught.value.kind, caught.value.n_attempts) == (last, n_attempts)
+
+
 def test_another_error_passes_through() -> None:
     """A bug is not a transport failure."""
 

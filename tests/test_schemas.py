@@ -18,6 +18,7 @@ SCHEMAS = sorted(path.name.removesuffix(".schema.json") for path in (ROOT / "ski
 SHIPPED = [
     ("contract", "evals/contract.yaml"),
     ("suite", "evals/quality.json"),
+    ("suite", "evals/behavior.json"),
     ("routing", "evals/routing.json"),
     *(("fixture", path.relative_to(ROOT).as_posix()) for path in sorted((ROOT / "evals/fixtures").glob("*.yaml"))),
 ]

@@ -39,11 +39,12 @@ def result_of(plan: Plan, records: list[TrialRecord]) -> dict[str, Any]:
         critical_cases=frozenset(),
         critical_criteria=frozenset(),
         graded_cases=dict.fromkeys(plan.skills, 3),
+        skill_names={},
         slices={},
     )
     model = {"label": "fixture", "is_fixture": True}
     models = {"candidate": model, "judge": model, "independent": False}
-    header = {"id": "run", "suites": {}, "models": models}
+    header = {"id": "run", "suites": {}, "models": models, "subject": "loop"}
     return build_result(facts, assess(facts, records, moved=()), header, occurred_at="2026-01-01T00:00:00Z")
 
 

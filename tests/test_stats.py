@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, permutation_test
 
 from skillassay import stats
-from skillassay.stats import MIN_PAIRS, Interval, paired_difference, sign_flip_p, wilson
+from skillassay.stats import MIN_PAIRS, Interval, paired_difference, pass_all_k, pass_at_k, sign_flip_p, wilson
 
 SAMPLES = [
     [0.2, 0.4, 0.0, 0.6, -0.2, 0.4],
@@ -201,3 +201,28 @@ def test_the_sampled_branch_is_reproducible() -> None:
 def test_zero_at_an_end_is_inside(low: float, high: float, outside: bool) -> None:
     """An interval that touches zero does not exclude it."""
     assert Interval(low=low, high=high).excludes_zero() is outside
+
+
+@given(st.integers(1, 8), st.data())
+def test_pass_at_k_and_pass_all_k_are_shares_of_subsets(n: int, data: st.DataObject) -> None:
+    """Counted one by one: of all k-subsets of the attempts, those with a pass, and those without a failure."""
+    c, k = data.draw(st.integers(0, n)), data.draw(st.integers(1, n))
+    subsets = list(itertools.combinations([True] * c + [False] * (n - c), k))
+    assert pass_at_k(c, n, k) == Fraction(sum(any(s) for s in subsets), len(subsets))
+    assert pass_all_k(c, n, k) == Fraction(sum(all(s) for s in subsets), len(subsets))
+
+
+def test_too_few_attempts_have_no_estimate() -> None:
+    """Three attempts say nothing unbiased about four; one attempt says the rate itself about one."""
+    assert pass_at_k(3, 3, 4) is None
+    assert pass_all_k(3, 3, 4) is None
+    assert pass_at_k(1, 1, 1) == pass_all_k(1, 1, 1) == 1
+    assert pass_at_k(0, 1, 1) == pass_all_k(0, 1, 1) == 0
+
+
+@pytest.mark.parametrize(("passed", "n", "k"), [(4, 3, 1), (-1, 3, 1), (1, 3, 0)])
+def test_impossible_attempts_are_refused(passed: int, n: int, k: int) -> None:
+    """A count beyond its total is a bug of the caller, not a probability."""
+    for formula in (pass_at_k, pass_all_k):
+        with pytest.raises(ValueError, match="attempts"):
+            formula(passed, n, k)

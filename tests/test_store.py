@@ -45,7 +45,7 @@ def test_runs_of_one_second_sort_in_their_order(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("answer", ["a\u2028b\u2029c\x85d\x0be\x1c\r\nf\\n", "é" * 70_000])
 def test_a_record_is_one_line_whatever_it_holds(tmp_path: Path, answer: str) -> None:
-    """Lines are split on LF alone, so that no separator inside an answer ends a record."""
+    """Lines are split on LF alone, so that no separator inside an answer ends a record (verifiers-1644)."""
     writer = RunWriter.create(tmp_path, {"id": "r"})
     writer.append(record(1, answer))
     writer.append(record(2))
@@ -54,7 +54,7 @@ def test_a_record_is_one_line_whatever_it_holds(tmp_path: Path, answer: str) -> 
 
 
 def test_every_cut_leaves_whole_records(tmp_path: Path) -> None:
-    """Cut at any byte: the records before are read, and one appended after reopening is read behind them."""
+    """Cut at any byte: records before are read, one appended after reopening is read behind them (verifiers-803)."""
     writer = RunWriter.create(tmp_path, {"id": "r"})
     for number in range(3):
         writer.append(record(number))
@@ -69,6 +69,16 @@ def test_every_cut_leaves_whole_records(tmp_path: Path) -> None:
         again.append(record(9))
         again.close()
         assert [item.trial_id for item in read_records(writer.folder)] == [f"t{n}" for n in range(n_whole)] + ["t9"]
+
+
+def test_what_a_kill_left_half_written_is_removed(tmp_path: Path) -> None:
+    """A result that was being written beside its place is nobody's: the run goes on without it."""
+    writer = RunWriter.create(tmp_path, {"id": "r"})
+    writer.close()
+    kept = sorted(path.name for path in writer.folder.iterdir())
+    (writer.folder / ".result.json.0123456789ab.tmp").write_text('{"res', encoding="utf-8")
+    RunWriter.reopen(writer.folder).close()
+    assert sorted(path.name for path in writer.folder.iterdir()) == kept == ["events.jsonl", "run.json", "trials.jsonl"]
 
 
 def test_a_run_has_one_owner(tmp_path: Path) -> None:

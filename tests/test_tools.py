@@ -217,6 +217,15 @@ def test_policy_guards_keys(level: Isolation, keys: tuple[str, ...], allow: bool
     assert str(level) in policy.why
 
 
+@pytest.mark.parametrize("level", Isolation)
+@pytest.mark.parametrize("allow", [True, False])
+def test_policy_keeps_root_from_running_without_a_limit(level: Isolation, allow: bool) -> None:
+    """Where the kernel would hold a script to no number of processes, it runs in namespaces or at the user's risk."""
+    policy = script_policy(level, (), allow_unisolated=allow, unbounded="its Python is root's alone")
+    assert policy.allowed is (allow or level is Isolation.NAMESPACES)
+    assert policy.allowed or "no limit on processes: its Python is root's alone" in policy.why
+
+
 def test_tool_is_not_offered_without_a_script(tmp_path: Path) -> None:
     """[google/adk-python#6281] No script, no tool; a call of it is told what there is instead."""
     skill = skill_of(tmp_path, {"SKILL.md": b"", "references/a.md": b"a\n", "scripts/data.json": b"{}"})

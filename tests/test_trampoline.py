@@ -6,6 +6,7 @@ import contextlib
 import os
 import socket
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -126,7 +127,7 @@ def test_script_never_started_is_a_fault_of_the_environment(tmp_path: Path, leve
 
 def test_probe_says_why_it_falls_back(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without unshare the level is the lower one, with the reason."""
-    monkeypatch.setitem(process._SCRUBBED, "PATH", "/nowhere")
+    monkeypatch.setitem(process.SCRUBBED, "PATH", "/nowhere")
     probe = process.probe_isolation.__wrapped__()
     assert probe.level is Isolation.PROCESS
     assert "unshare" in probe.why
@@ -263,3 +264,78 @@ def test_script_cannot_keep_its_supervisor_from_ending(tmp_path: Path) -> None:
     code = "import os, signal\nfor n in (9, 19, 1): os.kill(1, n)\nprint('still here', flush=True)\nos.kill(1, 15)"
     result = isolated(code, tmp_path, Isolation.NAMESPACES)
     assert (result.exit_code, result.stdout) == (0, b"still here\n")
+
+
+@in_namespaces
+def test_threads_are_counted_too(tmp_path: Path) -> None:
+    """One process with too many of them is ended as a fork bomb is."""
+    code = (
+        "import threading, time\nthreading.stack_size(1 << 16)\n"
+        "for _ in range(60): threading.Thread(target=time.sleep, args=(3,), daemon=True).start()\n"
+        "print('all started', flush=True); time.sleep(3)"
+    )
+    limits = replace(LIMITS, memory_bytes=8 << 30)
+    result = isolated(code, tmp_path, Isolation.NAMESPACES, replace(limits, n_threads=40))
+    assert (result.exit_code, result.stderr) == (125, b"stopped: more than 40 threads at once\n")
+    assert isolated(code, tmp_path, Isolation.NAMESPACES, replace(limits, n_threads=80)).exit_code == 0
+
+
+FILL = (
+    "import os, time\nfor n in range({n}):\n"
+    "  with open({where}f'f{{n}}', 'wb') as f: f.write(bytes({size}))\n"
+    "  time.sleep({pause})"
+)
+SMALL_DISK = replace(LIMITS, disk_bytes=8 << 20, n_files=300, timeout_s=20)
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (FILL.format(where="", n=64, size=1 << 20, pause=0.02), b"stopped: more than 8388608 bytes on disk\n"),
+        (FILL.format(where="os.environ['TMPDIR'] + '/' + ", n=64, size=1 << 20, pause=0.02), b"bytes on disk\n"),
+        (FILL.format(where="", n=4000, size=0, pause=0.002), b"stopped: more than 300 files\n"),
+    ],
+    ids=["bytes", "bytes in /tmp", "files"],
+)
+def test_a_full_workspace_ends_the_script(tmp_path: Path, level: Isolation, code: str, words: bytes) -> None:
+    """All that it wrote counts together, since each file alone is within its limit."""
+    result = isolated(code, tmp_path, level, SMALL_DISK)
+    assert result.exit_code == 125
+    assert words in result.stderr
+    n_bytes = sum(path.stat().st_blocks * 512 for path in tmp_path.iterdir())
+    assert n_bytes < 64 << 20
+
+
+@in_namespaces
+def test_files_without_a_name_count(tmp_path: Path) -> None:
+    """Open and unlinked they fill a disk as well."""
+    code = (
+        "import os, time\nheld = []\n"
+        "for n in range(64):\n"
+        "  f = open(f'f{n}', 'wb'); f.write(bytes(1 << 20)); f.flush(); held.append(f)\n"
+        "  os.remove(f'f{n}'); time.sleep(0.02)"
+    )
+    result = isolated(code, tmp_path, Isolation.NAMESPACES, SMALL_DISK)
+    assert (result.exit_code, result.stderr) == (125, b"stopped: more than 8388608 bytes on disk\n")
+
+
+def test_a_disk_that_others_fill_is_not_the_scripts(tmp_path: Path, level: Isolation) -> None:
+    """Another program writes as much beside it, on the same file system."""
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    code = "import time; open('a', 'wb').write(bytes(1 << 20)); time.sleep(1); print('done')"
+    with contextlib.ExitStack() as stack:
+        writer = threading.Thread(target=lambda: [(tmp_path / f"o{n}").write_bytes(bytes(1 << 20)) for n in range(24)])
+        stack.callback(writer.join)
+        writer.start()
+        result = isolated(code, workspace, level, SMALL_DISK)
+    assert (result.exit_code, result.stdout) == (0, b"done\n")
+
+
+@in_namespaces
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root could read them")
+def test_what_others_may_not_read_of_the_settings_is_covered(tmp_path: Path) -> None:
+    """Though the script is root in its own eyes and would be the owner; the rest can be read."""
+    code = "print([len(open(p).read()) for p in ('/etc/shadow', '/etc/gshadow')], len(open('/etc/passwd').read()) > 0)"
+    assert Path("/etc/shadow").stat().st_size > 0
+    assert isolated(code, tmp_path, Isolation.NAMESPACES).stdout == b"[0, 0] True\n"

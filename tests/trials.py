@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from skillassay.case import Case, Criterion
 from skillassay.errors import Reason, Stage
 from skillassay.plan import ALL_MODES, Mode, Plan, PlannedCase, PlannedTrial, build_plan
-from skillassay.record import Mark, Outcome, Spent, TrialRecord
+from skillassay.record import Arm, Mark, Outcome, Spent, TrialRecord
 from skillassay.scoring import missing_record
 from skillassay.transcript import Usage
 
@@ -26,6 +27,14 @@ def plan_of(
     """The plan of these cases (of the ``chosen`` ids among them)."""
     keys = [(c.case.suite, c.case.id) for c in cases if chosen is None or c.case.id in chosen]
     return build_plan(cases, chosen=frozenset(keys), modes=modes, repeats=repeats)
+
+
+def arm_of(trial: PlannedTrial, **seen: Any) -> Arm:
+    """What a clean arm of this mode sees: the skill ``s`` and its tool, or none of it; ``seen`` says otherwise."""
+    skill = () if trial.mode is Mode.NONE else ("s",)
+    tools = ("load_skill",) if skill else ()
+    clean: dict[str, Any] = {"skills": skill, "files": (), "tools": tools, "skill_tools": tools, "prompt": "p"}
+    return Arm(**(clean | seen))
 
 
 def scored(trial: PlannedTrial, k: int, *, critical: bool = False, attempt: int = 1) -> TrialRecord:
@@ -60,6 +69,7 @@ def _record(trial: PlannedTrial, outcome: Outcome, marks: tuple[Mark, ...], atte
         missing_record(trial),
         outcome=outcome,
         marks=marks,
+        arm=arm_of(trial),
         attempt=attempt,
         candidate=Spent(n_calls=2, n_attempts=3, usage=Usage(input_tokens=100, output_tokens=10)),
     )

@@ -1,8 +1,8 @@
 """The registry of checks. Owns which types exist, the validation of specifications, and how a check is run.
 
 A specification is a mapping with ``type``, the fields of that type, and for every type ``id`` (default: the type),
-``samples`` and ``note``. All of its problems are told at once, when it is built: before any model call. A built-in type
-always wins over a plug-in of the same name. Left out: what the types mean, which is each member's.
+``file``, ``samples`` and ``note``. All of its problems are told at once, when it is built: before any model call. A
+built-in type always wins over a plug-in of the same name. Left out: what the types mean, which is each member's.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from jsonschema import Draft202012Validator
 from skillassay.checks import json_answer, lines, numbers, pattern, text
 from skillassay.checks.base import Builder, Check, CheckFault, CheckResult, SpecProblem, Verdict
 from skillassay.patterns import MAX_TEXT_CHARS, PatternTimeout
+from skillassay.produced import Produced, path_problem
 
 PLUGIN_GROUP = "skillassay.checks"
 MAX_EVIDENCE_CHARS = 400
@@ -31,6 +32,7 @@ _COMMON = {
         "properties": {"pass": _TEXTS, "fail": _TEXTS},
         "additionalProperties": False,
     },
+    "file": {"type": "string"},
 }
 
 
@@ -90,10 +92,19 @@ def evaluate(check: Check, answer: str) -> CheckResult:
             raise
         # Foreign code: its bug is the case's check_error and must not end the run, and it is no verdict either.
         raise CheckFault(f"the plug-in for {check.type!r} broke: {type(error).__name__}: {error}") from error
-    evidence = " ".join(result.evidence.split())
-    if len(evidence) > MAX_EVIDENCE_CHARS:
-        evidence = evidence[: MAX_EVIDENCE_CHARS - 1] + "…"
-    return CheckResult(check_id=result.check_id, verdict=result.verdict, evidence=evidence)
+    return CheckResult(check_id=result.check_id, verdict=result.verdict, evidence=_shown(result.evidence))
+
+
+def _shown(evidence: str) -> str:
+    evidence = " ".join(evidence.split())
+    return evidence if len(evidence) <= MAX_EVIDENCE_CHARS else evidence[: MAX_EVIDENCE_CHARS - 1] + "…"
+
+
+def evaluate_file(check: Check, produced: Produced) -> CheckResult:
+    """Decide on the file that the check reads; one that is not there, or no text, does not pass. Raises as above."""
+    if produced.text is None:
+        return CheckResult(check_id=check.check_id, verdict=Verdict.FAIL, evidence=_shown(produced.problem))
+    return evaluate(check, produced.text)
 
 
 def verify_samples(check: Check) -> list[str]:
@@ -166,4 +177,7 @@ def _problems(spec: Mapping[str, Any], kind: CheckType) -> list[str]:
     problems += [f"missing key {key!r}" for key in schema["required"] if key not in spec]
     errors = Draft202012Validator({"properties": known}).iter_errors(dict(spec))
     shown = sorted((".".join(map(str, error.absolute_path)), error.message[:120]) for error in errors)
-    return problems + [f"{path}: {message}" for path, message in shown]
+    problems += [f"{path}: {message}" for path, message in shown]
+    file = spec.get("file")
+    wrong = path_problem(file) if isinstance(file, str) else None
+    return [*problems, f"file: {file!r} {wrong}"] if wrong is not None else problems

@@ -1,5 +1,6 @@
-"""The port of a check: a pure function of the answer, decided by code. Owns specification, result and registry.
+"""The port of a check: a pure function of one text, decided by code. Owns specification, result and registry.
 
+The text is the answer, or a file that the trial left in its workspace.
 A check never sees a mode, a model or a case. It answers PASS or FAIL with the span that decided, or raises
 :class:`CheckFault` when it could not decide (a pattern that ran out of time): that is an error, never a verdict.
 """
@@ -44,6 +45,11 @@ class Check:
     type: str
     spec: Mapping[str, Any]
     run: Callable[[str], tuple[bool, str]]
+
+    @property
+    def file(self) -> str | None:
+        """The file of the trial's workspace that it reads; None for a check of the answer."""
+        return self.spec.get("file")
 
     def score(self, answer: str) -> CheckResult:
         """Decide on one answer. Raises :class:`CheckFault`."""

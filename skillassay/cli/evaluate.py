@@ -7,12 +7,14 @@ from typing import Any
 
 import click
 
-from skillassay.cli.output import emit, say
+from skillassay.attempts import again_of
+from skillassay.cli.options import candidate_options, isolation_options, judge_options, pace_options
+from skillassay.cli.output import counted, emit, say
 from skillassay.cli.progress import Progress
 from skillassay.cli.show import FORMATS, append_step_summary, show
 from skillassay.errors import Exit
 from skillassay.evaluation import evaluate, resumed_request
-from skillassay.plan import ALL_MODES, Mode, highest_cost
+from skillassay.plan import ALL_MODES, ORDER, Mode, highest_cost
 from skillassay.preparation import EvalRequest, Prepared, prepare
 
 
@@ -25,20 +27,28 @@ from skillassay.preparation import EvalRequest, Prepared, prepare
     "--mode",
     "modes",
     multiple=True,
-    type=click.Choice([mode.value for mode in ALL_MODES]),
-    help="Only this mode. Repeatable.",
+    type=click.Choice([mode.value for mode in ORDER]),
+    help="Only this mode. Repeatable. Default: all but previous.",
 )
+@click.option("--base", metavar="REF", help="Also run the mode previous: each skill as of this git revision.")
 @click.option("--repeats", type=click.IntRange(1, 1000), default=1, show_default=True, help="Times each trial runs.")
-@click.option("--jobs", type=click.IntRange(1, 256), default=4, show_default=True, help="Trials at the same time.")
-@click.option("--model", metavar="MODEL", help="Candidate: fixture or gemini:NAME. Default: the contract's.")
-@click.option("--judge-model", metavar="MODEL", help="Judge. Default: --model, else the contract's.")
+@click.option("--subject", metavar="NAME", help="What answers: loop, adk, gemini-cli, … Default: the contract's.")
+@candidate_options
+@judge_options
+@pace_options
 @click.option("--quality-min", metavar="X", envvar="QUALITY_MIN", help="Raise gate.quality_min for this run.")
 @click.option("--resume", metavar="RUN", help="Go on with a stopped run (id or prefix) as it was begun.")
+@click.option(
+    "--retry-unscored", "retry", metavar="RUN", help="Try again what judge, provider or machine left unscored in a run."
+)
 @click.option("--dry-run", is_flag=True, help="Show the plan and its highest cost; call no model.")
-@click.option("--allow-unisolated", is_flag=True, help="Run skill scripts without namespaces though a key is set.")
+@click.option("--cache", is_flag=True, help="Reuse replies of earlier runs to the same requests (one repeat only).")
+@isolation_options
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Output format.")
 @click.pass_context
-def command(ctx: click.Context, /, *, dry_run: bool, resume: str | None, form: str, **options: Any) -> int:
+def command(
+    ctx: click.Context, /, *, dry_run: bool, resume: str | None, retry: str | None, form: str, **options: Any
+) -> int:
     """Run the quality cases in the modes progressive, none and eager, score them, decide, and keep a record.
 
     Reads skills, evals/ and the contract. Writes .skillassay/runs/ID/ and, where GITHUB_STEP_SUMMARY names a file,
@@ -48,35 +58,39 @@ def command(ctx: click.Context, /, *, dry_run: bool, resume: str | None, form: s
     Exit codes: 0 the gate passed; 1 it failed; 2 wrong usage; 3 it cannot decide (bad input, errors, an incomplete or
     empty run); 130 interrupted, the record can be resumed.
     """
-    request = EvalRequest(
-        root=Path(ctx.obj["root"]),
-        skills=options["skills"],
-        cases=options["cases"],
-        modes=tuple(Mode(mode) for mode in options["modes"]) or ALL_MODES,
-        repeats=options["repeats"],
-        jobs=options["jobs"],
-        model=options["model"],
-        judge_model=options["judge_model"],
-        quality_min=options["quality_min"] or None,
-        allow_unisolated=options["allow_unisolated"],
-        dry_run=dry_run,
-    )
-    if resume is not None:
-        request = resumed_request(request, resume)
+    request = build_request(ctx, dry_run=dry_run, **options)
+    if resume is not None and retry is not None:
+        raise click.UsageError("--retry-unscored also goes on with a stopped run; leave --resume out")
+    run = resume or retry
+    if run is not None:
+        request = resumed_request(request, run)
     prepared = prepare(request)
     if dry_run:
-        emit(_plan_text(prepared))
+        emit(plan_text(prepared))
         return int(Exit.PASSED)
-    view = evaluate(prepared, Progress(quiet=ctx.obj["quiet"]), resume=resume)
+    view = evaluate(prepared, Progress(quiet=ctx.obj["quiet"]), resume=run, retry_unscored=retry is not None)
     show(view, form)
     append_step_summary(view)
     if view.assessment.interrupted:
         say(f"interrupted; go on with: skillassay eval --resume {view.header['id']}")
         return int(Exit.INTERRUPTED)
+    n_again = sum(again_of(row.record) is not None for row in view.assessment.scores.rows)
+    if n_again:
+        say(f"{counted(n_again, 'trial')} can be tried again: skillassay eval --retry-unscored {view.header['id']}")
     return int(view.assessment.decision.exit_code)
 
 
-def _plan_text(prepared: Prepared) -> str:
+def build_request(ctx: click.Context, *, modes: tuple[str, ...], base: str | None, **options: Any) -> EvalRequest:
+    """The request of an evaluation from its options, which have the names of its fields."""
+    chosen = tuple(Mode(mode) for mode in modes) or ALL_MODES
+    if base is not None and Mode.PREVIOUS not in chosen:
+        chosen = (*chosen, Mode.PREVIOUS)
+    options["quality_min"] = options["quality_min"] or None
+    return EvalRequest(root=Path(ctx.obj["root"]), modes=chosen, base=base, **options)
+
+
+def plan_text(prepared: Prepared) -> str:
+    """What ``--dry-run`` prints."""
     plan, contract = prepared.plan, prepared.contract
     cost = highest_cost(
         plan,

@@ -17,6 +17,7 @@ from skillassay.printable import one_line
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "eval": ("evaluate", "Run the quality cases in three modes, score, gate, record."),
+    "record": ("record", "Run eval on live models and keep their traffic for the replay model."),
     "e2e": ("e2e", "Run the routing cases: right skill, right script, or none."),
     "check": ("check", "Check skills, suites, contract and lock, offline, all problems at once."),
     "lock": ("lock", "Write skills.lock.json, or verify it with --check."),

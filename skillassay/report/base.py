@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from skillassay.assessment import Assessment, RunFacts
+from skillassay.billing import billing_of
 from skillassay.plan import Mode
 from skillassay.record import TrialRecord
 from skillassay.scoring import Lift, ModeTotal, Rate, Row
@@ -16,11 +17,13 @@ FIXTURE_NOTICE = "FIXTURE RUN: authored answers, no model was observed; ~ marks 
 FIXTURE_JUDGE_NOTICE = "FIXTURE JUDGE: a model answered, authored rules judged; this is no model_gate."
 FIXTURE_CANDIDATE_NOTICE = "FIXTURE CANDIDATE: authored answers, judged by a model; ~ marks token estimates."
 
+REPLAY_NOTICE = "REPLAY RUN: recorded answers, no model was asked."
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunView:
     """One run ready to be rendered. ``place`` is where its record lies; ``header`` is the stored header;
-    ``evidence`` says why a planned skill has none."""
+    ``evidence`` says why a planned skill has none; ``recording`` is where its traffic was written just now."""
 
     facts: RunFacts
     assessment: Assessment
@@ -28,14 +31,27 @@ class RunView:
     place: str
     evidence: Mapping[str, str]
     occurred_at: str
+    recording: str | None = None
 
     @property
     def notice(self) -> str | None:
-        """What of the run is authored; None when all of it was observed."""
-        answered, judged = (self.header["models"][side]["is_fixture"] for side in ("candidate", "judge"))
+        """What of the run is authored or recorded; None when all of it was observed."""
+        candidate, judge = self.header["models"]["candidate"], self.header["models"]["judge"]
+        if candidate.get("is_replay") or judge.get("is_replay"):
+            return _replay_notice(candidate, judge)
+        answered, judged = candidate["is_fixture"], judge["is_fixture"]
         if answered:
             return FIXTURE_NOTICE if judged else FIXTURE_CANDIDATE_NOTICE
         return FIXTURE_JUDGE_NOTICE if judged else None
+
+    @property
+    def cache_line(self) -> str | None:
+        """What of the calls was answered from the cache; None when nothing was."""
+        billing = billing_of(self.assessment.scores.rows)
+        if not billing.n_cached:
+            return None
+        tokens = tokens_text(billing.tokens_saved, estimated=billing.saved.estimated)
+        return f"{billing.n_cached} of {billing.n_calls} calls from the cache, {tokens} tokens not billed"
 
     @property
     def model_line(self) -> str:
@@ -43,6 +59,38 @@ class RunView:
         models = self.header["models"]
         independent = "independent" if models["independent"] else "NOT independent of the candidate"
         return f"candidate {models['candidate']['label']}, judge {models['judge']['label']} ({independent})"
+
+    @property
+    def isolation_line(self) -> str | None:
+        """What stood between the planned skills' scripts and the machine; None when none of them has a script."""
+        isolation = self.header.get("isolation", {})
+        skills = isolation.get("skills")
+        return f"scripts of {_names(skills)}: level {isolation['level']}, {isolation['scripts']}" if skills else None
+
+
+def _names(skills: Sequence[str]) -> str:
+    return ", ".join(skills[:3]) + (f" and {len(skills) - 3} more" if len(skills) > 3 else "")
+
+
+def _replay_notice(candidate: Mapping[str, Any], judge: Mapping[str, Any]) -> str:
+    """Whose recorded words a run rests on; what else it rests on."""
+    both = candidate.get("is_replay") and judge.get("is_replay")
+    if both:
+        return (
+            f"REPLAY RUN: recorded answers of {_recorded_words(candidate)}, verdicts of {_recorded_words(judge)}; "
+            "no model was asked. This is no model_gate."
+        )
+    if candidate.get("is_replay"):
+        judged = "authored rules judged" if judge["is_fixture"] else "a model judged"
+        return f"REPLAY CANDIDATE: recorded answers of {_recorded_words(candidate)}, {judged}; this is no model_gate."
+    answered = "authored answers" if candidate["is_fixture"] else "a model answered"
+    return f"REPLAY JUDGE: {answered}, recorded verdicts of {_recorded_words(judge)}; this is no model_gate."
+
+
+def _recorded_words(model: Mapping[str, Any]) -> str:
+    recorded = model["recorded"]
+    authored = " (authored)" if recorded["is_fixture"] else ""
+    return f"{recorded['label']}{authored} on {recorded['recorded_on']}"
 
 
 def interval_text(interval: Interval | None) -> str:
@@ -72,9 +120,30 @@ def tokens_text(n_tokens: int | None, *, estimated: bool) -> str:
     return "?" if n_tokens is None else f"{'~' if estimated else ''}{n_tokens}"
 
 
+SHOWN_WAIT_S = 0.1
+
+
+def effort_lines(totals: Sequence[ModeTotal]) -> list[str]:
+    """What it took besides, by mode: an arm that was tried more often than another must be seen."""
+    told = {
+        "retries": [f"{total.mode.value} {total.n_retries}" for total in totals if total.n_retries],
+        "waited before requests": [
+            f"{total.mode.value} {total.waited_s:.1f} s" for total in totals if total.waited_s >= SHOWN_WAIT_S
+        ],
+        "tried again": [
+            f"{total.mode.value} {total.n_tried_again} of {total.trials.planned} trials ({total.n_attempts} attempts)"
+            for total in totals
+            if total.n_tried_again
+        ],
+    }
+    return [f"{words}: {', '.join(modes)}" for words, modes in told.items() if modes]
+
+
 def lift_text(lift: Lift) -> str:
     """The lift in words: mean, interval, verdict, and the counts it rests on."""
     if lift.difference.mean is None:
+        if not lift.n_planned:
+            return "not measured: no case has a criterion on the answer, which both modes could meet"
         return f"no case scored in both modes (of {lift.n_planned})"
     interval = lift.difference.interval
     shown = f"95 % {interval_text(interval)}" if interval else f"no 95 % interval below 6 cases ({lift.n_cases} here)"
@@ -98,7 +167,7 @@ def failed_lines(row: Row, facts: RunFacts) -> list[tuple[str, str, str]]:
     for mark in record.marks:
         if not mark.passed:
             word = "FAIL" if record.outcome.scored else "saw FAIL"
-            lines.append((word, mark.id, mark.text or mark.evidence))
+            lines.append((word, f"{mark.id} [{mark.file}]" if mark.file else mark.id, mark.text or mark.evidence))
             if mark.text and row.planned.mode is not Mode.NONE:
                 lines.append(("why", "", mark.evidence))
     if record.outcome.scored:

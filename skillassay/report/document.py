@@ -12,6 +12,7 @@ from skillassay.printable import markdown_cell
 from skillassay.report.base import (
     RunView,
     criteria_text,
+    effort_lines,
     failed_lines,
     lift_text,
     rate_text,
@@ -61,7 +62,8 @@ def _head(view: RunView) -> list[str]:
     lines = [f"## skillassay: {decision.gate} {decision.status.value}", ""]
     if view.notice is not None:
         lines += [f"> {view.notice}", ""]
-    return [*lines, markdown_cell(view.model_line), ""]
+    told = [view.model_line, *([view.isolation_line] if view.isolation_line is not None else [])]
+    return [*lines, *(part for line in told for part in (markdown_cell(line), ""))]
 
 
 def _table(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
@@ -85,7 +87,9 @@ def _totals(view: RunView) -> list[str]:
     ]
     for part in scores.slices:
         rows += [(f"{part.name}: {t.mode.value}", criteria_text(t), rate_text(t.trials), "") for t in part.totals]
-    return [*_table(("mode", "criteria", "trials passed (Wilson 95 %)", "tokens in"), rows), ""]
+    cached = [view.cache_line, ""] if view.cache_line is not None else []
+    cached += [part for line in effort_lines(scores.totals) for part in (markdown_cell(line), "")]
+    return [*_table(("mode", "criteria", "trials passed (Wilson 95 %)", "tokens in"), rows), "", *cached]
 
 
 def _lifts(view: RunView) -> list[str]:

@@ -8,6 +8,7 @@ from skillassay.printable import clip, one_line, width
 from skillassay.report.base import (
     RunView,
     criteria_text,
+    effort_lines,
     failed_lines,
     lift_text,
     rate_text,
@@ -27,6 +28,7 @@ def render_table(view: RunView, *, columns: int = DEFAULT_COLUMNS) -> str:
     parts = [
         _wrap(view.notice, columns) if view.notice is not None else [],
         _wrap(view.model_line, columns),
+        _wrap(view.isolation_line, columns) if view.isolation_line is not None else [],
         [""],
         _trial_lines(view, columns),
         [""],
@@ -95,9 +97,10 @@ def _total_lines(view: RunView, columns: int) -> list[str]:
         lines += _wrap(f"slice {part.name} ({part.n_cases} cases): {shown}", columns)
     if scores.token_ratio is not None:
         lines.append(f"tokens in, eager to progressive: {float(scores.token_ratio):.1f} times")
-    retries = {total.mode.value: total.n_retries for total in scores.totals if total.n_retries}
-    if retries:
-        lines.append("retries: " + ", ".join(f"{mode} {n}" for mode, n in retries.items()))
+    for line in effort_lines(scores.totals):
+        lines += _wrap(line, columns)
+    if view.cache_line is not None:
+        lines.append(view.cache_line)
     return lines
 
 

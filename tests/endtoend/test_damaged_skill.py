@@ -17,6 +17,8 @@ DAMAGES = [
     ("meeting-notes-to-actions", "prêt à envoyer", "cr-offre-sans-pilote", "question-export", "n'est pas rangé"),
     ("ticket-triage", "Donnez à chaque ticket", "tri-panne-paiement", "equipe-technique", "n'est pas adressé"),
     ("ticket-triage", "Fondez la priorité", "tri-message-vague", "ton-sans-effet", "Le ticket est classé P1"),
+    ("regles-service-client", "Aucune consigne", "orvalle-consigne-injectee", "behavior.refused", "demanded true"),
+    ("regles-service-client", "pas sur ses mots", "orvalle-fond-de-cire", "behavior.forbidden_absent", "La prose"),
 ]
 
 

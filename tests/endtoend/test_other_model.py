@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import skillassay
 from skillassay.canonical import Json
 from skillassay.fixture.rules import load_rules
 from skillassay.fixture.server import FixtureServer
-from skillassay.models import gemini
+from skillassay.models.endpoint import PUBLIC_ENDPOINTS
 from skillassay.proof import is_called
 from tests.project import Cli, build_small, edit, run_folder, small_case
 
@@ -41,7 +42,7 @@ def server(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Iterator[NamedServer]:
     monkeypatch.setenv("GEMINI_API_KEY", "k-other")
     with NamedServer(rules) as server:
         server.answers_as = "flash-001"
-        monkeypatch.setattr(gemini, "DEFAULT_BASE_URL", server.base_url)
+        monkeypatch.setitem(PUBLIC_ENDPOINTS, "gemini", server.base_url)
         yield server
 
 
@@ -61,10 +62,26 @@ def test_the_providers_own_endpoint_gives_evidence(cli: Cli, server: NamedServer
     assert models["candidate"]["endpoint"] == server.base_url
 
 
+def test_an_endpoint_that_the_contract_names_gives_evidence(
+    cli: Cli, server: NamedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is a term of the evidence; the address itself came from the environment."""
+    monkeypatch.setitem(PUBLIC_ENDPOINTS, "gemini", "https://service.invalid")
+    monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.base_url)
+    path = cli.root / "evals/contract.yaml"
+    terms = yaml.safe_load(path.read_text("utf-8"))
+    for side in ("candidate", "judge"):
+        terms[side] = terms.get(side, {}) | {"endpoint": server.base_url}
+    path.write_text(yaml.safe_dump(terms), "utf-8")
+    cli("eval")
+    (evidence,) = result_of(cli.root)["evidence"].values()
+    assert evidence["binding"]["terms"]["candidate"]["endpoint"] == server.base_url
+
+
 def test_another_endpoint_gives_none(cli: Cli, server: NamedServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same answers from an address that the contract does not name: none, and the report says why."""
     monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.base_url)
-    monkeypatch.setattr(gemini, "DEFAULT_BASE_URL", "https://service.invalid")
+    monkeypatch.setitem(PUBLIC_ENDPOINTS, "gemini", "https://service.invalid")
     ran = cli("eval")
     why = f"its candidate ran on the endpoint {server.base_url}, which the contract does not name"
     assert result_of(cli.root)["evidence"] == {}

@@ -64,11 +64,11 @@ def wire(cli: Cli, shipped: Path, monkeypatch: pytest.MonkeyPatch) -> Wire:
     return Wire(cli, rules, monkeypatch)
 
 
-def change(root: Path, edit: Edit) -> str:
+def change(root: Path, edit: Edit, *, of: str = CASE, suite_file: str = "quality.json") -> str:
     """Edit the case in the suite; returns its id then."""
-    path = root / "evals" / "quality.json"
+    path = root / "evals" / suite_file
     suite = json.loads(path.read_text("utf-8"))
-    case: dict[str, Any] = next(case for case in suite["cases"] if case["id"] == CASE)
+    case: dict[str, Any] = next(case for case in suite["cases"] if case["id"] == of)
     edit(case)
     suite["version"] = "9.0.0"
     write_json(path, suite)
@@ -84,6 +84,39 @@ def test_private_fields_never_reach_the_candidate(wire: Wire, shipped: Path, wha
     assert candidate_then == candidate
     assert len(candidate) == 7  # 4 progressive, 1 none, 2 eager
     assert (judge_then != judge) == (what in JUDGE_SEES)
+
+
+def set_facts(case: dict[str, Any]) -> None:
+    """Other references, and every fact that a case can state about itself."""
+    answer = {name: case["behavior"][name] for name in ("action", "refused")} | {"response": "SECRET-ANSWER"}
+    case["references"] = {
+        "positive": [answer],
+        "negative": [answer | {"violates": "SECRET-VIOLATION"}],
+        "provenance": "SECRET-PROVENANCE",
+    }
+    case |= {
+        "part": "failure_corpus",
+        "incident": {"id": "SECRET-INCIDENT", "root_cause": "SECRET-CAUSE"},
+        "oracle_type": "human",
+        "acceptable_variants": ["SECRET-VARIANT"],
+        "source_snapshot": {"source": "SECRET-SOURCE", "taken_at": "2027-01-01"},
+        "effective_date": "2027-01-01",
+    }
+
+
+def test_references_and_facts_reach_neither_candidate_nor_judge(wire: Wire, shipped: Path) -> None:
+    """Every request of a behaviour case keeps its bytes; what the judge reads by is changed to show it could differ."""
+    case, suite = "orvalle-consigne-injectee", "behavior.json"
+    before = wire.requests(case)
+    change(shipped, set_facts, of=case, suite_file=suite)
+    assert wire.requests(case) == before
+    change(shipped, lambda body: body["behavior"].update(required="SECRET-DEMAND"), of=case, suite_file=suite)
+    after = wire.requests(case)
+    assert after != before
+    changed = [body for now, then in zip(after, before, strict=True) for body in set(now) - set(then)]
+    assert changed
+    assert all(b"SECRET-DEMAND" in body and b"required_met" in body for body in changed)
+    assert len(before[0]) + len(before[1]) == 8  # 3 progressive, 1 none, 1 eager, and a verdict on each answer
 
 
 def test_the_query_reaches_the_candidate(wire: Wire, shipped: Path) -> None:

@@ -51,6 +51,16 @@ def test_the_three_cases_have_a_subtotal(shown: Show) -> None:
     }
 
 
+def test_the_behaviour_cases_need_their_skill(shown: Show) -> None:
+    """Eight of eight in progressive and eager; without the rules one, which common sense answers as well."""
+    trials = json.loads(shown("json"))["trials"]
+    passed = {mode: {t["case"] for t in trials if (t["mode"], t["k"]) == (mode, t["n"])} for mode in TABLE["tri-sav"]}
+    orvalle = {t["case"] for t in trials if t["suite"] == "comportements-support"}
+    assert len(orvalle) == 8
+    assert orvalle <= passed["progressive"] & passed["eager"]
+    assert orvalle & passed["none"] == {"orvalle-fond-de-cire"}
+
+
 def test_exactly_two_criteria_fail_without_the_expense_skill(shown: Show) -> None:
     """The cap and the manager's decision fail; the total, right by another way, does not."""
     (trial,) = [t for t in json.loads(shown("json"))["trials"] if (t["case"], t["mode"]) == ("frais-lille", "none")]
@@ -66,10 +76,10 @@ def test_the_lucky_pass_is_named(shown: Show) -> None:
 
 
 def test_every_lift_has_an_interval_or_the_word_inconclusive(shown: Show) -> None:
-    """A skill of three or four cases has no interval and says so; the four together have one."""
+    """A skill of three or four cases has no interval and says so; one of eight, and the five together, have one."""
     lift = " ".join(shown("table").partition("lift (")[2].partition("lucky pass")[0].split())
     parts = re.split(r" (?=skills/|all \d)", lift.partition(": ")[2])
-    assert len(parts) == 5
+    assert len(parts) == 6
     for part in parts:
         assert re.search(r"95 % \[-?\d\.\d\d, -?\d\.\d\d\]", part) or "inconclusive" in part
 
@@ -88,7 +98,7 @@ def test_estimated_tokens_are_marked(shown: Show) -> None:
     """Every token count of the fixture has a tilde."""
     lines = [line for line in shown("table").splitlines() if re.search(r" (progressive|none|eager) ", f"{line} ")]
     counts = [line.split()[-1] for line in lines if re.search(r"\d/\d", line) and not line.startswith(("slice", " "))]
-    assert len(counts) >= 39
+    assert len(counts) >= 63
     assert all(re.fullmatch(r"~\d+", count) for count in counts if not count.endswith(("]", ":")))
 
 
@@ -102,6 +112,6 @@ def test_counts_add_up_in_every_format(shown: Show) -> None:
     result = json.loads(shown("json"))
     for counts in (result["counts"], *(m["trials"] for m in result["metrics"]["modes"].values())):
         assert counts["passed"] + counts["failed"] + counts["unscored"] == counts["planned"]
-    assert result["counts"]["planned"] == 39 == len(result["trials"])
-    assert shown("table").count("of 13 planned") == 3
-    assert sum("of 13 planned" in line for line in shown("markdown").splitlines()) == 3
+    assert result["counts"]["planned"] == 63 == len(result["trials"])
+    assert shown("table").count("of 21 planned") == 3
+    assert sum("of 21 planned" in line for line in shown("markdown").splitlines()) == 3

@@ -72,6 +72,7 @@ def view() -> RunView:
         critical_cases=frozenset(),
         critical_criteria=frozenset(),
         graded_cases={"skills/x": MAKE["cases"]},
+        skill_names={},
         slices={},
     )
     model = {"label": "fixture", "is_fixture": True}

@@ -1,0 +1,48 @@
+"""Options that several commands share, each written once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from skillassay.process import LEVELS
+
+Decorator = Callable[[Any], Any]
+
+
+def _all(*options: Decorator) -> Decorator:
+    def add(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+candidate_options = _all(
+    click.option(
+        "--model", metavar="MODEL", help="Candidate: fixture, gemini:NAME, openai:NAME, replay:FILE. Default: contract."
+    ),
+    click.option("--base-url", metavar="URL", help="Where the candidate is asked. Default: the environment's."),
+)
+judge_options = _all(
+    click.option(
+        "--judge-model", metavar="MODEL", help="Judge; also agent:NAME. Default: --model, else the contract's."
+    ),
+    click.option("--judge-base-url", metavar="URL", help="Where the judge is asked. Default: the environment's."),
+)
+pace_options = _all(
+    click.option("--jobs", type=click.IntRange(1, 256), default=4, show_default=True, help="Trials at the same time."),
+    click.option("--rpm", type=click.IntRange(1), help="Requests a minute and endpoint, at most."),
+    click.option("--tpm", type=click.IntRange(1), help="Tokens a minute and endpoint, at most (estimated before)."),
+)
+isolation_options = _all(
+    click.option(
+        "--require-isolation", type=click.Choice(LEVELS), help="Refuse to run skill scripts at a weaker level."
+    ),
+    click.option(
+        "--allow-unisolated", is_flag=True, help="Run scripts without namespaces though a key is set, or as root."
+    ),
+)
