@@ -55,10 +55,10 @@ def _n_threads(process: str) -> int:
 
 
 class Disk:
-    """What a program's folders hold, all together."""
+    """What a program's folders hold, all together, without what is ``given``: put into one of them to be read."""
 
-    def __init__(self, folders: list[str], limits: dict[str, Any], *, in_room: bool) -> None:
-        self.folders, self.in_room = folders, in_room
+    def __init__(self, folders: list[str], limits: dict[str, Any], *, given: list[str], in_room: bool) -> None:
+        self.folders, self.given, self.in_room = folders, frozenset(given), in_room
         self.most_bytes, self.most_files = limits["disk_bytes"], limits["n_files"]
         # Held open: without a room the program can remove them.
         self._handles = [os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for folder in folders]
@@ -92,6 +92,8 @@ class Disk:
         while left:
             try:
                 for entry in os.scandir(left.pop()):
+                    if entry.path in self.given:
+                        continue
                     state = entry.stat(follow_symlinks=False)
                     n_bytes, n_files = n_bytes + state.st_blocks * 512, n_files + 1
                     if n_files > self.most_files:

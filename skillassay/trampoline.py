@@ -52,7 +52,8 @@ def main(plan: dict[str, Any], argv: list[str]) -> NoReturn:
     group = None if plan["group"] is None else os.open(plan["group"], os.O_WRONLY)  # out of sight in a room
     if room is not None:
         closed_room.furnish(room)
-    disk = occupancy.Disk(folders, limits, in_room=room is not None)
+    given = [] if room is None else [inside for inside, _ in room["readable"]]
+    disk = occupancy.Disk(folders, limits, given=given, in_room=room is not None)
     # Blocked before the script can send one to its group, which without a room is ours too.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals() - {signal.SIGCHLD})
     child = os.fork()

@@ -333,6 +333,26 @@ def test_a_disk_that_others_fill_is_not_the_scripts(tmp_path: Path, level: Isola
 
 
 @in_namespaces
+def test_what_is_given_to_be_read_is_not_the_scripts(tmp_path: Path) -> None:
+    """A program that lies below /tmp is put into the script's own /tmp: its files count for nobody."""
+    (given := tmp_path / "given").mkdir()
+    for number in range(SMALL_DISK.n_files + 1):
+        (given / str(number)).write_bytes(b"")
+    (workspace := tmp_path / "workspace").mkdir()
+    code = (
+        f"import os, time; print(len(os.listdir({str(given)!r})), flush=True)\n"
+        "time.sleep(0.5); open('/tmp/a', 'wb').write(bytes(9 << 20)); time.sleep(5)"
+    )
+    argv, level = [sys.executable, "-c", code], Isolation.NAMESPACES
+    result = run_isolated(argv, workspace=workspace, env={}, limits=SMALL_DISK, level=level, readable=[given])
+    assert result.stdout == f"{SMALL_DISK.n_files + 1}\n".encode()
+    assert (result.exit_code, result.stderr) == (
+        125,
+        f"stopped: more than {SMALL_DISK.disk_bytes} bytes on disk\n".encode(),
+    )
+
+
+@in_namespaces
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root could read them")
 def test_what_others_may_not_read_of_the_settings_is_covered(tmp_path: Path) -> None:
     """Though the script is root in its own eyes and would be the owner; the rest can be read."""
