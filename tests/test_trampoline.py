@@ -341,7 +341,7 @@ def test_what_is_given_to_be_read_is_not_the_scripts(tmp_path: Path) -> None:
     (workspace := tmp_path / "workspace").mkdir()
     code = (
         f"import os, time; print(len(os.listdir({str(given)!r})), flush=True)\n"
-        "time.sleep(0.5); open('/tmp/a', 'wb').write(bytes(9 << 20)); time.sleep(5)"
+        "time.sleep(0.5)\nfor n in range(9): open(f'/tmp/{n}', 'wb').write(bytes(1 << 20))\ntime.sleep(5)"
     )
     argv, level = [sys.executable, "-c", code], Isolation.NAMESPACES
     result = run_isolated(argv, workspace=workspace, env={}, limits=SMALL_DISK, level=level, readable=[given])
