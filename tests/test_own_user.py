@@ -97,7 +97,10 @@ def test_what_is_roots_is_out_of_reach(workspace: str, code: str) -> None:
 
 
 def test_number_of_processes_is_held_by_the_kernel(workspace: str) -> None:
-    """A fast forker gets exactly as many as it may have, itself counted, and an error for the next one."""
+    """A fast forker gets no more than it may have, itself counted, and an error for the next one.
+
+    One that has just ended, and that the kernel has not forgotten yet, counts too.
+    """
     code = (
         "import os, time\nn = 1\n"
         "for _ in range(60):\n"
@@ -107,7 +110,9 @@ def test_number_of_processes_is_held_by_the_kernel(workspace: str) -> None:
         "  n += 1\n"
         "print(n)"
     )
-    assert harness(workspace, code, n_processes=24)[1] == [0, "24\n", ""]
+    (_, (exit_code, stdout, stderr)) = harness(workspace, code, n_processes=24)
+    assert (exit_code, stderr) == (0, "")
+    assert 20 <= int(stdout) <= 24
 
 
 def test_what_left_the_session_is_ended_too(workspace: str) -> None:
