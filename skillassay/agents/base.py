@@ -79,15 +79,20 @@ class Agent:
     """One agent. ``program`` is looked for on the PATH, or is a file.
 
     ``note`` is said before a run with it. ``skills_folder`` and ``context_file`` are paths in the workspace.
-    ``imports_at``: ``@word`` in the context file makes it read another file. ``commands_at`` begins a query that it
-    takes as a command to itself. ``skill_tool`` is the tool that activates a skill, with the argument that names it;
-    ``shell_tools`` run commands.
+    ``imports_at``: ``@word`` in the context file or the query makes it read another file. ``commands_at`` begins a
+    query that it takes as a command to itself. ``reserved`` are names in the workspace that it reads as its own: none
+    of a case's files may have them. ``blinds`` are files laid there in every mode, which keep it from looking further
+    up. ``skill_tool`` is the tool that activates a skill, with the argument that names it; ``shell_tools`` run
+    commands.
 
     ``providers`` are those of the candidate's model that it asks by itself: ``key_variable`` and ``url_variable`` are
-    where it looks for key and address. An agent without any brings its own model, written ``agent:NAME[/MODEL]``.
+    where it looks for key and address, ``public_url`` the address that it asks without one. An agent without any
+    brings its own model, written ``agent:NAME[/MODEL]``.
     ``variables`` of the user's environment are handed on in a trial, ``login_variables`` to a judge. ``readable`` are
     files it needs besides the program. ``judge`` is None for an agent that cannot be one; ``personal_text`` is a file
     in the user's home that it shows to its model even then. ``exit_kinds`` are exit codes whose meaning is known.
+    ``file_digest`` is the SHA-256 of the file that describes it.
+    ``own_model``: it is told no model and asks one that nobody here can know. ``install`` says how to get the program.
     """
 
     name: str
@@ -99,17 +104,23 @@ class Agent:
     skills_folder: str
     context_file: str
     imports_at: bool = False
+    reserved: tuple[str, ...] = ()
+    blinds: Mapping[str, str] = field(default_factory=dict)
     commands_at: str | None = None
     skill_tool: tuple[str, str] | None = None
     shell_tools: tuple[str, ...] = ()
     providers: frozenset[str] = frozenset()
     key_variable: str | None = None
     url_variable: str | None = None
+    public_url: str | None = None
     variables: tuple[str, ...] = ()
     login_variables: tuple[str, ...] = ()
     readable: tuple[Path, ...] = ()
     exit_kinds: Mapping[int, str] = field(default_factory=dict)
     personal_text: str | None = None
+    file_digest: str | None = None
+    own_model: bool = False
+    install: str = "install it, or put its folder on the PATH (docs/guides/agents.md)"
 
 
 class Conversation:

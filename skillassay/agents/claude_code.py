@@ -110,10 +110,12 @@ CLAUDE_CODE = Agent(
     skills_folder=".claude/skills",
     context_file="CLAUDE.md",
     imports_at=True,
+    reserved=(".claude", ".claude.json", ".mcp.json", "CLAUDE.md", "CLAUDE.local.md", "AGENTS.md"),
     commands_at="/",
     skill_tool=(SKILL_TOOL, "skill"),
     shell_tools=("Bash",),
     key_variable="ANTHROPIC_API_KEY",
     url_variable="ANTHROPIC_BASE_URL",
+    public_url="https://api.anthropic.com",
     login_variables=("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CONFIG_DIR"),
 )

@@ -93,6 +93,7 @@ CODEX = Agent(
     note=experimental("codex"),
     skills_folder=".agents/skills",
     context_file="AGENTS.md",
+    reserved=(".agents", ".codex", "AGENTS.md", "AGENTS.override.md"),
     commands_at="/",
     shell_tools=(SHELL,),
     key_variable="CODEX_API_KEY",

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from skillassay.agents.base import Agent, Ask, Launch, StreamProblem, Told, read_events, unreadable
-from skillassay.canonical import Json
+from skillassay.canonical import Json, sha256_hex
 from skillassay.documents import load_document
 from skillassay.errors import InputError
 from skillassay.isolation import WORKSPACE
@@ -46,18 +46,21 @@ def load_described(path: Path) -> Agent:
         trial=partial(_launch, tuple(arguments)),
         read=partial(_read_events, value["output"]) if isinstance(value["output"], dict) else _read_text,
         note="" if asks_the_candidate else _own_model(value["name"]),
+        own_model=not asks_the_candidate,
         skills_folder=value["skills_folder"].rstrip("/"),
         context_file=value["context_file"],
+        reserved=tuple(value.get("reserved", ())),
         providers=frozenset({GEMINI, OPENAI, FIXTURE}),
         key_variable=value.get("key"),
         url_variable=value.get("base_url"),
         variables=tuple(value.get("env", ())),
         readable=tuple((path.parent / item).absolute() for item in value.get("readable", ())),
+        file_digest=sha256_hex(path.read_bytes()),
     )
 
 
 def _own_model(name: str) -> str:
-    return f"{name} is told no model: the candidate that the record names is a label which nothing here can check"
+    return f"{name} is told no model, so nobody here knows which one answers, and no gate is passed"
 
 
 def _launch(arguments: tuple[str, ...], ask: Ask) -> Launch:

@@ -4,7 +4,13 @@ A trial's settings are those of the trial's home, and the machine's are left out
 folder, which win over its user's. (As the machine's own they would win over all, but the program skips such a file
 below a folder that others may write, as /tmp is.) ``none`` and ``eager`` switch its skills off and take away the tool
 that activates them, since the tool's description alone would be a trace; the two skills that come with the program are
-off in every mode. Temperature, seed and output limit of the contract are set by an override for the model.
+off in every mode. Temperature, seed and output limit of the contract are set by overrides for whatever model it chats
+with: it asks some names as another model (``gemini-3.5-flash`` as ``gemini-3.8-flash``), which its stream tells.
+
+It looks for ``.env`` and ``.gemini/.env`` from its working folder up to the root, and takes address, proxy and system
+text from there. So ``.env`` is ignored by a setting, which does not hold for the other one: an empty ``.gemini/.env``
+of ours lies in the working folder, where the search ends. ``@path`` in a query puts the file in; the search for one
+that is not there is off.
 
 What its stream does not tell: the tools it offers, thought tokens, its retries (of broken and empty replies too), the
 exit code of a command, and that an answer was cut at the token limit: it says success, and only an answer without any
@@ -44,6 +50,9 @@ N_ATTEMPTS = 3
 
 _REDACTION = {"environmentVariableRedaction": {"enabled": True}}
 """Keeps the key out of the environment of commands. They could still read it from the program's own."""
+_ENV_FILE = {".gemini/.env": ""}
+_CHATS: tuple[dict[str, Any], ...] = ({"model": "chat-base"}, {"model": "chat-base", "isRetry": True})
+"""What all its conversations inherit from. It has a temperature of its own for a request that it makes again."""
 _TURN_LIMIT = "FatalTurnLimitedError"
 _MEANINGS = tuple(
     (re.compile(pattern, re.IGNORECASE), reason, kind)
@@ -90,7 +99,7 @@ def judge(ask: Ask) -> Launch:
     launch = _launch(ask, "--approval-mode=plan", settings, "--extensions", "none")
     return replace(
         launch,
-        files={**launch.files, SYSTEM_TEXT: ask.system},
+        files={**launch.files, **_ENV_FILE, SYSTEM_TEXT: ask.system},
         env={**launch.env, "GEMINI_SYSTEM_MD": f"{ask.settings}/{SYSTEM_TEXT}"},
     )
 
@@ -98,15 +107,16 @@ def judge(ask: Ask) -> Launch:
 def _launch(ask: Ask, approval: str, settings: dict[str, Any], *more: str) -> Launch:
     wanted = {"temperature": ask.temperature, "maxOutputTokens": ask.max_output_tokens, "seed": ask.seed}
     wanted = {name: value for name, value in wanted.items() if value is not None}
-    override = {"match": {"model": ask.model}, "modelConfig": {"generateContentConfig": wanted}}
+    overrides = [{"match": match, "modelConfig": {"generateContentConfig": wanted}} for match in _CHATS]
     everywhere: dict[str, Any] = {
         "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False, "maxAttempts": N_ATTEMPTS},
         "telemetry": {"enabled": False},
         "privacy": {"usageStatisticsEnabled": False},
         "security": _REDACTION,
         "model": {} if ask.turn_limit is None else {"maxSessionTurns": ask.turn_limit},
-        # Without a model of its own choosing there is none to override.
-        "modelConfigs": {"customOverrides": [override] if ask.model and wanted else []},
+        "modelConfigs": {"customOverrides": overrides if wanted else []},
+        "advanced": {"ignoreLocalEnv": True},
+        "context": {"fileFiltering": {"enableRecursiveFileSearch": False}},
     }
     model = () if ask.model is None else (f"--model={ask.model}",)
     return Launch(
@@ -201,6 +211,8 @@ GEMINI_CLI = Agent(
     skills_folder=".gemini/skills",
     context_file="GEMINI.md",
     imports_at=True,
+    reserved=(".gemini", ".geminiignore", "GEMINI.md"),
+    blinds=_ENV_FILE,
     commands_at="/",
     skill_tool=(SKILL_TOOL, "name"),
     shell_tools=("run_shell_command",),
@@ -213,4 +225,8 @@ GEMINI_CLI = Agent(
     ),
     exit_kinds={41: "auth"},
     personal_text=".gemini/GEMINI.md",
+    install=(
+        "npm install -g @google/gemini-cli; in this repository `make e2e-gemini-cli` installs it (then with "
+        ".venv-gemini-cli/node_modules/.bin on the PATH)"
+    ),
 )

@@ -18,6 +18,14 @@ def is_agent(kind: str) -> bool:
     return kind in AGENTS or kind.endswith(SUFFIXES)
 
 
+def own_model_of(kind: str) -> str | None:
+    """The name of an agent that asks a model of its own which it does not tell; None for any other subject."""
+    if not is_agent(kind):
+        return None
+    agent = load_agent(kind)
+    return agent.name if agent.own_model else None
+
+
 def load_agent(kind: str) -> Agent:
     """The agent of a name that is one. Raises :class:`InputError` for a file that describes none."""
     return AGENTS.get(kind) or load_described(Path(kind))

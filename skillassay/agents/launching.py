@@ -7,7 +7,8 @@ trial, the workspace, nothing of the user's. It must hold the key of its model, 
 A judge's agent has no tools and no skill, and uses the login of the user: it runs with the user's home, from an empty
 folder, on a named part of the environment.
 
-Keys are passed in the environment alone. Whatever comes back is read with every key blotted out.
+Keys are passed in the environment alone. Whatever comes back is read with every key blotted out, as it stands: what a
+program made of it (Base64, a part) is not known.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from urllib.parse import quote
 
 from skillassay.agents.base import Agent, Launch
 from skillassay.errors import EnvironmentFault
+from skillassay.models.endpoint import secrets_in
 from skillassay.process import SYSTEM_PATH, CommandResult, Isolation, Limits, remove_tree, run_command, run_isolated
 
 HOME = "/agent"
@@ -43,8 +45,9 @@ _PERSON = ("HOME", "USER", "LOGNAME", "LANG", "XDG_CONFIG_HOME", "XDG_DATA_HOME"
 
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH", re.IGNORECASE)
 _BLOT = "[key]"
-_MIN_KEY_CHARS = 8
-"""A shorter value of a variable is no key: blotting it out would change words."""
+_MIN_KEY_CHARS, _MIN_PASSWORD_CHARS = 8, 4
+"""A shorter value of a variable is no key, and a shorter password of an address no secret: blotting it out would change
+words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +71,8 @@ def find_program(agent: Agent) -> Program:
     """Look the program up as a shell would. Raises :class:`EnvironmentFault` where there is none."""
     found = shutil.which(agent.program)
     if found is None:
-        hint = "install it, or put its folder on the PATH (docs/guides/agents.md)"
-        raise EnvironmentFault(f"{agent.name} needs the program {agent.program}, which cannot be found", hint=hint)
+        message = f"{agent.name} needs the program {agent.program}, which cannot be found"
+        raise EnvironmentFault(message, hint=agent.install)
     path = Path(found).absolute()
     node = shutil.which("node")
     programs = [path, *([Path(node).absolute()] if node else [])]
@@ -88,9 +91,31 @@ def _package_of(program: Path) -> Path | None:
 
 
 def access_from_environment(names: Iterable[str]) -> Access:
-    """Those of the variables that are set to something. A name that speaks of a key or the like holds a secret."""
-    env = _set_variables(names)
-    return Access(env=env, secrets=tuple(value for name, value in env.items() if _SECRET.search(name)))
+    """Those of the variables that are set to something. A name that speaks of a key or the like holds a secret, and so
+    may an address.
+    """
+    return build_access(_set_variables(names))
+
+
+def build_access(env: Mapping[str, str], *keys: str) -> Access:
+    """What an agent gets; the secrets in it, and ``keys`` besides, stand in nothing that comes back."""
+    values = {*keys, *(value for name, value in env.items() if _SECRET.search(name))}
+    secrets = {value for value in values if len(value) >= _MIN_KEY_CHARS}
+    for value in env.values():
+        secrets |= {part for part in _secrets_of_address(value) if len(part) >= _MIN_PASSWORD_CHARS}
+    return Access(env=env, secrets=tuple(sorted(secrets)))
+
+
+def _secrets_of_address(value: str) -> frozenset[str]:
+    try:
+        return secrets_in(value) if "://" in value else frozenset()
+    except ValueError:  # no address, or none that anybody could use
+        return frozenset()
+
+
+def secret_variables() -> tuple[str, ...]:
+    """Names of the variables that are set to something and speak of a key or the like."""
+    return tuple(sorted(name for name, value in os.environ.items() if _SECRET.search(name) and value.strip()))
 
 
 def _set_variables(names: Iterable[str]) -> dict[str, str]:
@@ -166,12 +191,7 @@ def _refuse_long(launch: Launch) -> None:
 
 def _blotted(result: CommandResult, secrets: Iterable[str]) -> CommandResult:
     """The output without any key, as it is, as JSON writes it and as an address does."""
-    forms = {
-        form
-        for key in secrets
-        if len(key) >= _MIN_KEY_CHARS
-        for form in (key, json.dumps(key)[1:-1], quote(key), quote(key, safe=""))
-    }
+    forms = {form for key in secrets for form in (key, json.dumps(key)[1:-1], quote(key), quote(key, safe=""))}
     outputs = [result.stdout, result.stderr]
     for form in sorted(forms, key=len, reverse=True):
         outputs = [output.replace(form.encode(), _BLOT.encode()) for output in outputs]

@@ -4,6 +4,9 @@ It runs with the user's own home, because the login lies there, from an empty fo
 as far as its options go. Its final answer is the reply as it stands, read by the same strict reader as any other: a
 fence around it, or a word before it, is a ``contract_error``. A judge that called a tool has judged something else.
 
+An agent that puts files in where its prompt says ``@path`` would do so for a judged answer that says it. So the
+document has ``\\u0040`` for each ``@``, which is the same document.
+
 It has no schema of its own to hand over, so the schema is part of the prompt. It is a judge and nothing else: a request
 with tools or with several turns is refused.
 """
@@ -25,7 +28,8 @@ from skillassay.agents.launching import (
     run_judge,
     temporary_folder,
 )
-from skillassay.errors import EnvironmentFault, Reason, TrialError, UsageError
+from skillassay.canonical import JsonProblem, parse_json
+from skillassay.errors import EnvironmentFault, Reason, Stage, TrialError, UsageError
 from skillassay.models.base import ModelIdentity, ModelReply, ModelRequest
 from skillassay.models.naming import AGENT
 from skillassay.transcript import ModelTurn, ToolTurn, UserTurn
@@ -77,6 +81,8 @@ class AgentModel:
         """Answer ``request``; see :meth:`skillassay.models.base.Model.generate`."""
         stage = request.stage
         query = _only_text(request)
+        if self.agent.imports_at:
+            query = _without_at(query, stage)
         with temporary_folder() as folder:
             try:
                 launch = self._launch(request, query, settings=str(folder))
@@ -84,7 +90,7 @@ class AgentModel:
             except EnvironmentFault as fault:
                 raise TrialError(fault.message, reason=Reason.MISSING_CAPABILITY, stage=stage) from fault
         told = self.agent.read(result.stdout)
-        text = final_answer(self.agent, result, told, stage=stage)
+        text = final_answer(self.agent, result, told, stage=stage, model=self.model)
         if any(isinstance(turn, ToolTurn) or (isinstance(turn, ModelTurn) and turn.calls) for turn in told.turns):
             raise TrialError(
                 f"{self.agent.name} called a tool instead of judging by the text alone",
@@ -120,3 +126,14 @@ def _only_text(request: ModelRequest) -> str:
         message = "a command-line agent as a model takes one text and no tools: it can only be the judge"
         raise TrialError(message, reason=Reason.MISSING_CAPABILITY, stage=request.stage)
     return turn.text
+
+
+def _without_at(text: str, stage: Stage) -> str:
+    """The same JSON document without the sign. Raises :class:`TrialError` for a text that is none."""
+    if "@" in text:
+        try:
+            parse_json(text)
+        except JsonProblem as problem:
+            message = "the agent would take an @ in what it is asked as the name of a file to put in"
+            raise TrialError(message, reason=Reason.MISSING_CAPABILITY, stage=stage) from problem
+    return text.replace("@", "\\u0040")

@@ -5,39 +5,41 @@ instructions stand in its context file and the query on its command line, the sa
 files lie in the workspace and are named in the query. A trial may take ``timeout_s`` for each of its ``turn_limit``
 turns; an agent that can be told the limit is told. Attempts are those seen: what it retried by itself it does not tell.
 
-A script counts as run when a command names both the skill and the script's path, and the agent tells no failure of it.
+A script counts as run when a command calls it (see :mod:`skillassay.agents.commands`) and the agent tells no failure.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from skillassay.agents.base import Agent, Ask, Told
-from skillassay.agents.ending import final_answer
+from skillassay.agents.base import Agent, Ask, Told, text_of
+from skillassay.agents.commands import called_paths
+from skillassay.agents.ending import final_answer, refuse_other_model
 from skillassay.agents.launching import (
     HOME,
     Access,
     Place,
     Program,
     access_from_environment,
+    build_access,
     find_program,
     run_trial,
     temporary_folder,
 )
-from skillassay.canonical import digest_of
 from skillassay.contract import CandidateTerms
 from skillassay.errors import EnvironmentFault, Reason, Stage, TrialError, UsageError
-from skillassay.models.base import Address, Model
+from skillassay.models.base import Addressed, Model
+from skillassay.models.endpoint import PUBLIC_ENDPOINTS
 from skillassay.models.naming import AGENT
 from skillassay.plan import Mode
 from skillassay.process import Isolation
-from skillassay.prompts import OlderCatalog, PromptSkill, user_text
+from skillassay.prompts import Offered, user_text
 from skillassay.record import Arm, Spent
-from skillassay.subjects.base import SubjectRequest, SubjectResult, seen_files
-from skillassay.subjects.equipment import Shown, equip
+from skillassay.subjects.base import SubjectRequest, SubjectResult
+from skillassay.subjects.equipment import equip, refuse_imports
+from skillassay.subjects.offering import Offering, SeenTools, arm_of
 from skillassay.tools import Catalog
 from skillassay.transcript import ModelTurn, ToolCall, ToolTurn, Transcript, UserTurn
 
@@ -58,6 +60,11 @@ class Reached:
     access: Access
     is_estimated: bool
 
+    @property
+    def expected(self) -> str | None:
+        """The model that must answer; authored answers have a name of their own."""
+        return None if self.is_estimated else self.model
+
 
 def reach_agent(agent: Agent, direct: Model) -> Reached:
     """What ``agent`` needs to ask the candidate's model by itself.
@@ -75,38 +82,40 @@ def reach_agent(agent: Agent, direct: Model) -> Reached:
         if agent.key_variable and agent.key_variable not in access.env:
             hint = "a trial has a home of its own, without the user's login"
             raise EnvironmentFault(f"{agent.name} has no key: {agent.key_variable} is not set", hint=hint)
+        if agent.url_variable and agent.public_url:  # said, so that no file of a project can say another one
+            access = replace(access, env={agent.url_variable: agent.public_url, **access.env})
         return Reached(agent=agent, program=program, model=model or None, access=access, is_estimated=False)
-    address: Address | None = getattr(direct, "address", None)
+    address = direct.address if isinstance(direct, Addressed) else None
     if address is None or address.provider not in agent.providers:
         message = f"{agent.name} cannot ask {identity.label} by itself"
         raise UsageError(message, hint=f"it asks models of {', '.join(sorted(agent.providers))}")
     own = access_from_environment(agent.variables)
-    given = {agent.key_variable: address.api_key, agent.url_variable: address.base_url}
-    env = {**own.env, **{name: value for name, value in given.items() if name and value}}
-    access = Access(env=env, secrets=(*own.secrets, address.api_key))
+    # Said even where it is the public one: a program that finds none may take it from a file of the project.
+    url = address.base_url or PUBLIC_ENDPOINTS[address.provider]
+    given = {agent.key_variable: address.api_key, agent.url_variable: url}
+    env = {**own.env, **{name: value for name, value in given.items() if name}}
+    access = build_access(env, address.api_key)
     return Reached(agent=agent, program=program, model=address.name, access=access, is_estimated=identity.is_fixture)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSubject:
-    """See the module. Holds no state of a trial. ``previous`` is as in the loop."""
+    """See the module. Holds no state of a trial."""
 
     reached: Reached
     terms: CandidateTerms
-    catalog: Catalog
-    prompt_skills: tuple[PromptSkill, ...]
-    eager_scope: str
+    offering: Offering
     isolation: Isolation
-    previous: Mapping[str, OlderCatalog] = field(default_factory=dict)
 
     def answer(self, request: SubjectRequest, workspace: Path) -> SubjectResult:
         """Answer one request; see :class:`skillassay.subjects.base.Subject`."""
-        agent, shown, query = self.reached.agent, self._shown(request), _query(request)
+        agent, shown, query = self.reached.agent, self.offering.to(request), _query(request)
         seen = SubjectResult(transcript=Transcript(turns=(UserTurn(text=query),)))
         try:
             if agent.commands_at and query.startswith(agent.commands_at):
                 message = f"{agent.name} takes a query that begins with {agent.commands_at} as a command to itself"
                 raise TrialError(message, reason=Reason.MISSING_CAPABILITY, stage=Stage.HARNESS)
+            refuse_imports(agent, query, request.files)
             equip(
                 agent, request.mode, shown,
                 instructions=self.terms.instructions, files=request.files, workspace=workspace,
@@ -118,18 +127,7 @@ class AgentSubject:
             unable = TrialError(fault.message, reason=Reason.MISSING_CAPABILITY, stage=Stage.HARNESS)
             return replace(seen, error=unable)
 
-    def _shown(self, request: SubjectRequest) -> Shown:
-        if request.mode is Mode.NONE:
-            return Shown(catalog=Catalog(skills=()), prompt_skills=())
-        older = self.previous.get(request.skill_path) if request.mode is Mode.PREVIOUS else None
-        if older is not None:
-            return Shown(catalog=older.catalog, prompt_skills=older.prompt_skills)
-        alone = request.mode is Mode.EAGER and self.eager_scope == "skill"
-        skills = tuple(s for s in self.catalog.skills if not alone or s.path == request.skill_path)
-        prompt_skills = tuple(s for s in self.prompt_skills if not alone or s.path == request.skill_path)
-        return Shown(catalog=Catalog(skills=skills), prompt_skills=prompt_skills)
-
-    def _run(self, request: SubjectRequest, shown: Shown, query: str, workspace: Path) -> SubjectResult:
+    def _run(self, request: SubjectRequest, shown: Offered, query: str, workspace: Path) -> SubjectResult:
         reached, terms = self.reached, self.terms
         launch = reached.agent.trial(
             Ask(
@@ -150,14 +148,17 @@ class AgentSubject:
         told = reached.agent.read(result.stdout)
         seen = self._seen(request, shown, query, told)
         # What it took counts first: a limit told by a program that was stopped for its time would be its last word.
-        if told.turn_limit and not result.timed_out and not result.truncated:
-            return replace(seen, turn_limit=True)
+        is_limit = told.turn_limit and not result.timed_out and not result.truncated
         try:
-            return replace(seen, answer=final_answer(reached.agent, result, told, stage=Stage.CANDIDATE))
+            if is_limit:
+                refuse_other_model(reached.agent, told, reached.expected, stage=Stage.CANDIDATE)
+                return replace(seen, turn_limit=True)
+            answer = final_answer(reached.agent, result, told, stage=Stage.CANDIDATE, model=reached.expected)
+            return replace(seen, answer=answer)
         except TrialError as error:
             return replace(seen, error=error)
 
-    def _seen(self, request: SubjectRequest, shown: Shown, query: str, told: Told) -> SubjectResult:
+    def _seen(self, request: SubjectRequest, shown: Offered, query: str, told: Told) -> SubjectResult:
         usage = replace(told.usage, estimated=self.reached.is_estimated)
         done = _successful_calls(told)
         return SubjectResult(
@@ -168,20 +169,15 @@ class AgentSubject:
             arm=self._arm(request, shown, query, told),
         )
 
-    def _arm(self, request: SubjectRequest, shown: Shown, query: str, told: Told) -> Arm:
+    def _arm(self, request: SubjectRequest, shown: Offered, query: str, told: Told) -> Arm:
         """What it could see: its tools where it tells them, else the tool for skills, which is all we know then."""
         terms, tool = self.terms, self.reached.agent.skill_tool
         offered = (tool[0],) if tool is not None and _offers_skills(request.mode) else ()
-        return Arm(
-            skills=tuple(skill.name for skill in shown.catalog.skills),
-            files=seen_files(request.files),
-            tools=told.tools if told.tools is not None else offered,
-            skill_tools=tuple(name for name in offered if told.tools is None or name in told.tools),
-            prompt=digest_of([
-                terms.instructions, query, terms.temperature, terms.seed,
-                request.max_output_tokens or terms.max_output_tokens,
-            ]),
-        )  # fmt: skip
+        tools = SeenTools(
+            all=told.tools if told.tools is not None else offered,
+            of_skills=tuple(name for name in offered if told.tools is None or name in told.tools),
+        )
+        return arm_of(request, terms, shown, tools, said=[terms.instructions, query])
 
 
 def _offers_skills(mode: Mode) -> bool:
@@ -211,15 +207,16 @@ def _activated(agent: Agent, calls: tuple[ToolCall, ...]) -> tuple[str, ...]:
 
 
 def _scripts(agent: Agent, calls: tuple[ToolCall, ...], catalog: Catalog) -> tuple[str, ...]:
-    commands = [
-        " ".join(value for value in call.args.values() if isinstance(value, str))
+    called = [
+        path
         for call in calls
         if call.name in agent.shell_tools
+        for path in called_paths(text_of(call.args, "command"), folder=text_of(call.args, "dir_path"))
     ]
     return tuple(
         f"{skill.name}/{script}"
-        for command in commands
+        for path in called
         for skill in catalog.skills
         for script in skill.scripts
-        if skill.name in command and script in command
+        if f"/{path}".endswith(f"/{skill.name}/{script}")
     )

@@ -6,7 +6,8 @@
     none                   nothing more: no folder and no word of a skill
 
 Skills are copied file by file from the run's verified snapshot. What would make an arm differ by more than the skill is
-refused: a user's file in the place of a skill or of the context file, and text that the agent would rewrite on reading.
+refused: a user's file in the place of a skill, of the context file or of the agent's settings, and text that the agent
+would rewrite on reading. A file of settings could also lead the agent, and its key, elsewhere.
 """
 
 from __future__ import annotations
@@ -14,15 +15,15 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from skillassay.agents.base import Agent
 from skillassay.errors import Reason, Stage, TrialError
 from skillassay.plan import Mode
-from skillassay.prompts import PromptSkill, render_whole
+from skillassay.prompts import Offered, PromptSkill, render_whole
 from skillassay.subjects.base import InputFile, lay_out
-from skillassay.tools import Catalog, CatalogSkill
+from skillassay.tools import CatalogSkill
 
 MATERIAL = "skill-files"
 EAGER_INTRO = """\
@@ -30,21 +31,17 @@ The following skills are at hand, each with its instructions and its files. When
 instructions step by step. The files of each lie in skill-files/NAME in the working folder; run a script that its
 instructions mention from there. When no skill fits, answer directly. Always finish with an answer to the user."""
 
+RESERVED = re.compile(r"\.env.*|\.git", re.IGNORECASE)
+"""Names at the top of a workspace that programs take settings and commands from, whatever agent runs there."""
+
 _CODE = re.compile(r"(`+)[\s\S]*?\1")
 _IMPORT = re.compile(r"(?:^|(?<=\s))@[./A-Za-z]\S*")
+_AT = re.compile(r"@([^\s,;!?()\[\]{}<>]+)")
 _SCRIPT_MODE = 0o755
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """The skills that one trial shows, and their texts for a prompt."""
-
-    catalog: Catalog
-    prompt_skills: tuple[PromptSkill, ...]
-
-
 def equip(
-    agent: Agent, mode: Mode, shown: Shown, *, instructions: str, files: Sequence[InputFile], workspace: Path
+    agent: Agent, mode: Mode, shown: Offered, *, instructions: str, files: Sequence[InputFile], workspace: Path
 ) -> None:
     """Lay everything out. Raises :class:`TrialError` where that cannot be done without changing the experiment."""
     _refuse_places(agent, files)
@@ -57,7 +54,9 @@ def equip(
             f"{agent.name} would read {found[0][:60]!r} in {agent.context_file} as the name of a file to put in"
         )
     try:
-        _write(workspace / agent.context_file, context)
+        _write(workspace / agent.context_file, f"{context}\n")
+        for name, text in agent.blinds.items():
+            _write(workspace / name, text)
         for skill in shown.catalog.skills:
             if mode is Mode.EAGER:
                 _copy(skill, workspace / MATERIAL / _folder_name(skill), leave_out="SKILL.md")
@@ -68,11 +67,34 @@ def equip(
         raise TrialError(message, reason=Reason.HARNESS_ERROR, stage=Stage.HARNESS) from error
 
 
+def refuse_imports(agent: Agent, query: str, files: Sequence[InputFile]) -> None:
+    """Refuse a query in which ``@path`` would put a file in, in every mode where it would in one.
+
+    Any path that leads somewhere counts, and one that begins with a name that something in the workspace has.
+    """
+    if not agent.imports_at:
+        return
+    there = _places(agent) | {PurePosixPath(file.name).parts[0].casefold() for file in files}
+    for found in _AT.finditer(query):
+        first = found[1].replace("\\", "").strip("\"'`.:").partition("/")[0].casefold()
+        if found[1].lstrip("\\\"'`").startswith(("/", ".", "~")) or first in there:
+            raise _unfit(f"{agent.name} would read {found[0][:60]!r} in the query as the name of a file to put in")
+
+
+def _places(agent: Agent) -> set[str]:
+    own = (agent.skills_folder, agent.context_file, MATERIAL, *agent.reserved)
+    return {PurePosixPath(path).parts[0].casefold() for path in own}
+
+
 def _refuse_places(agent: Agent, files: Sequence[InputFile]) -> None:
-    taken = {PurePosixPath(path).parts[0].casefold() for path in (agent.skills_folder, agent.context_file, MATERIAL)}
+    taken, context = _places(agent), PurePosixPath(agent.context_file).name.casefold()
     for file in files:
-        if PurePosixPath(file.name).parts[0].casefold() in taken:
-            raise _unfit(f"the case's file {file.name} lies where {agent.name} looks for skills or instructions")
+        parts = [part.casefold() for part in PurePosixPath(file.name).parts]
+        # Agents also read a file of that name in a folder below as instructions.
+        if parts[0] in taken or RESERVED.fullmatch(parts[0]) or parts[-1] == context:
+            raise _unfit(
+                f"the case's file {file.name} lies where {agent.name} looks for skills, settings or instructions"
+            )
 
 
 def _unfit(message: str) -> TrialError:
@@ -103,4 +125,4 @@ def _copy(skill: CatalogSkill, folder: Path, *, leave_out: str | None = None) ->
 
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"{text}\n", encoding="utf-8")
+    path.write_text(text, encoding="utf-8")

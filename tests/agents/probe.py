@@ -64,6 +64,7 @@ output: text
 key: PROBE_KEY
 base_url: PROBE_URL
 env: [PROBE_WORD]
+reserved: [.probe]
 """
 
 

@@ -53,6 +53,7 @@ def test_placeholders_are_filled_in_once(tmp_path: Path) -> None:
         ({"context_file": "/etc/x"}, "context_file"),
         ({"output": "json"}, "output"),
         ({"env": ["A=b"]}, "env[0]"),
+        ({"reserved": ["a/b"]}, "reserved[0]"),
         ({"shell": True}, "unknown field"),
         ({"agent": 2}, "agent"),
         ({"name": None}, "missing field"),

@@ -176,7 +176,9 @@ def test_skills_are_off_with_their_tool_where_none_is_offered() -> None:
 def test_the_contracts_terms_reach_the_program() -> None:
     """Temperature, output limit, seed and turn limit."""
     told, _ = settings(offers_skills=True, temperature=0.0, max_output_tokens=7, seed=3, turn_limit=5)
-    (override,) = told["modelConfigs"]["customOverrides"]
-    assert override["match"] == {"model": "m"}
-    assert override["modelConfig"]["generateContentConfig"] == {"temperature": 0.0, "maxOutputTokens": 7, "seed": 3}
+    overrides = told["modelConfigs"]["customOverrides"]
+    # By no name of a model, since it asks some as another; and also for what it asks again, as its own override does.
+    assert [item["match"] for item in overrides] == [{"model": "chat-base"}, {"model": "chat-base", "isRetry": True}]
+    for item in overrides:
+        assert item["modelConfig"]["generateContentConfig"] == {"temperature": 0.0, "maxOutputTokens": 7, "seed": 3}
     assert told["model"] == {"maxSessionTurns": 5}

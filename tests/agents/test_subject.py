@@ -18,10 +18,11 @@ from skillassay.models.base import ModelIdentity
 from skillassay.models.gemini import GeminiModel
 from skillassay.plan import Mode
 from skillassay.process import Isolation, detect_isolation
-from skillassay.prompts import OlderCatalog, PromptSkill
+from skillassay.prompts import Offered, PromptSkill
 from skillassay.subjects.agent import AgentSubject, reach_agent
 from skillassay.subjects.base import InputFile, SubjectRequest, SubjectResult
-from skillassay.subjects.equipment import EAGER_INTRO, Shown, equip
+from skillassay.subjects.equipment import EAGER_INTRO, equip, refuse_imports
+from skillassay.subjects.offering import Offering
 from skillassay.tools import Catalog, CatalogSkill, ToolFile
 from tests.agents.probe import write_probe
 
@@ -32,7 +33,7 @@ INSTRUCTIONS = "Answer with care."
 NEEDS_NAMESPACES = pytest.mark.skipif(detect_isolation() is not Isolation.NAMESPACES, reason="no namespaces here")
 
 
-def catalog(tmp_path: Path, body: str = BODY) -> OlderCatalog:
+def catalog(tmp_path: Path, body: str = BODY) -> Offered:
     """A catalog with the skill `greeter` (a script beside its text), and its texts for a prompt."""
     folder = tmp_path / f"skill-{len(body)}"
     folder.mkdir(exist_ok=True)
@@ -48,7 +49,7 @@ def catalog(tmp_path: Path, body: str = BODY) -> OlderCatalog:
         name="greeter", path="skills/greeter", description="Says hello.", instructions=body, texts={},
         scripts=("scripts/greet.py",),
     )  # fmt: skip
-    return OlderCatalog(catalog=Catalog(skills=(skill,)), prompt_skills=(prompt,))
+    return Offered(catalog=Catalog(skills=(skill,)), prompt_skills=(prompt,))
 
 
 def subject(tmp_path: Path, **fields: Any) -> AgentSubject:
@@ -58,12 +59,11 @@ def subject(tmp_path: Path, **fields: Any) -> AgentSubject:
     values: dict[str, Any] = {
         "reached": reach_agent(load_described(write_probe(tmp_path, secret=tmp_path / "secret")), model),
         "terms": CandidateTerms(instructions=INSTRUCTIONS),
-        "catalog": now.catalog,
-        "prompt_skills": now.prompt_skills,
-        "eager_scope": "catalog",
         "isolation": detect_isolation(),
     }
-    return AgentSubject(**{**values, **fields})
+    offering: dict[str, Any] = {"catalog": now.catalog, "prompt_skills": now.prompt_skills, "eager_scope": "catalog"}
+    offering |= {name: fields.pop(name) for name in (*offering, "previous") if name in fields}
+    return AgentSubject(**{"offering": Offering(**offering), **values, **fields})
 
 
 def ask(
@@ -245,14 +245,163 @@ def test_a_structured_answer_is_asked_for_in_the_query(tmp_path: Path) -> None:
     assert json.dumps(schema) in queries.pop()
 
 
-@pytest.mark.parametrize("name", ["AGENTS.md", ".agents/skills/x/SKILL.md", "skill-files/x", "agents.md"])
-def test_a_users_file_in_the_place_of_a_skill_is_refused(tmp_path: Path, name: str) -> None:
-    """It would be read as one, or take the place of the instructions."""
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("AGENTS.md", ".agents/skills/x/SKILL.md", "skill-files/x", "agents.md", "data/AGENTS.md"),
+        *(".env", ".env.local", ".ENV", ".git/config", ".probe/settings.json"),
+    ],
+)
+def test_a_users_file_in_the_place_of_a_skill_or_of_settings_is_refused(tmp_path: Path, name: str) -> None:
+    """It would be read as one, take the place of the instructions, or lead the agent and its key elsewhere."""
     (tmp_path / "given").write_text("x", "utf-8")
     file = InputFile(name=name, source=tmp_path / "given", text="x")
     result = ask(subject(tmp_path), tmp_path, mode=Mode.NONE, files=(file,))
     assert result.error is not None
     assert result.error.reason is Reason.MISSING_CAPABILITY
+
+
+@pytest.mark.parametrize(
+    ("agent", "names"),
+    [
+        ("gemini-cli", [".gemini/settings.json", ".gemini/.env", "GEMINI.md", "docs/GEMINI.md", ".geminiignore"]),
+        ("claude-code", [".claude/settings.json", ".mcp.json", "CLAUDE.md", "CLAUDE.local.md", "a/CLAUDE.md"]),
+        ("codex", [".codex/config.toml", "AGENTS.md", "AGENTS.override.md", ".agents/skills/x/SKILL.md"]),
+    ],
+)
+def test_an_agents_own_files_are_refused(tmp_path: Path, agent: str, names: list[str]) -> None:
+    """Whatever it reads settings, servers, hooks or instructions from."""
+    (tmp_path / "given").write_text("x", "utf-8")
+    for name in names:
+        file = InputFile(name=name, source=tmp_path / "given", text="x")
+        with pytest.raises(TrialError, match=r"where .* looks for"):
+            equip(
+                AGENTS[agent], Mode.NONE, Offered(catalog=Catalog(skills=()), prompt_skills=()),
+                instructions="", files=(file,), workspace=tmp_path,
+            )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("query", "refused"),
+    [
+        ("Read @.gemini/settings.json.", True),
+        ("See @GEMINI.md", True),
+        ("See x@gemini.md", True),
+        ("What is in @data/given.txt?", True),
+        ('What is in @"data/given.txt"?', True),
+        ("What is in @\\./data?", True),
+        ("Print @/etc/passwd", True),
+        ("Write to anna@example.org and @bob.", False),
+        ("At @ 5 EUR", False),
+    ],
+)
+def test_a_query_that_puts_a_file_in_is_refused(tmp_path: Path, query: str, refused: bool) -> None:
+    """Of an agent that does so: of the user's files, of its own and by any path; an address of mail is none."""
+    (tmp_path / "given.txt").write_text("x", "utf-8")
+    files = (InputFile(name="data/given.txt", source=tmp_path / "given.txt", text="x"),)
+    refuse_imports(AGENTS["codex"], query, files)
+    if refused:
+        with pytest.raises(TrialError, match="name of a file to put in") as caught:
+            refuse_imports(GEMINI_CLI, query, files)
+        assert caught.value.reason is Reason.MISSING_CAPABILITY
+    else:
+        refuse_imports(GEMINI_CLI, query, files)
+
+
+def test_its_search_for_settings_ends_in_the_workspace(tmp_path: Path) -> None:
+    """In every mode alike: a file of ours lies where the program would look first."""
+    found = []
+    for mode in (Mode.PROGRESSIVE, Mode.NONE, Mode.EAGER):
+        workspace = tmp_path / mode.value
+        workspace.mkdir()
+        equip(GEMINI_CLI, mode, catalog(tmp_path), instructions="", files=(), workspace=workspace)
+        found.append((workspace / ".gemini" / ".env").read_bytes())
+    assert found == [b"", b"", b""]
+
+
+@pytest.mark.parametrize(
+    ("url", "told"), [(None, "https://generativelanguage.googleapis.com"), ("http://127.0.0.1:9", "http://127.0.0.1:9")]
+)
+def test_the_address_is_always_said(tmp_path: Path, url: str | None, told: str) -> None:
+    """Also the provider's own: a program that is told none looks for one in the files of a project."""
+    described = load_described(write_probe(tmp_path))
+    for agent in (described, replace(GEMINI_CLI, program=described.program)):
+        reached = reach_agent(agent, GeminiModel(name="m", api_key=KEY, base_url=url))
+        assert agent.url_variable is not None
+        assert reached.access.env[agent.url_variable] == told
+
+
+def test_the_password_of_an_address_is_in_nothing_that_comes_back(tmp_path: Path) -> None:
+    """Of the model's address and of any that was handed on, as it stands and as it is meant."""
+    model = GeminiModel(name="m", api_key=KEY, base_url="http://me:pa%2Fss@127.0.0.1:9/?token=query-canary")
+    asked = subject(tmp_path, reached=reach_agent(load_described(write_probe(tmp_path)), model))
+    env = seen(ask(asked, tmp_path, mode=Mode.NONE))["env"]
+    assert env["PROBE_URL"] == "http://me:[key]@127.0.0.1:9/?token=[key]"
+
+
+def gemini_stream(model: str, **end: Any) -> str:
+    """What the Gemini CLI writes for an answer of this model."""
+    stats = {"total_tokens": 3, "models": {model: {"total_tokens": 3}}}
+    events: list[dict[str, Any]] = [
+        {"type": "message", "role": "assistant", "content": "hello"},
+        {"type": "result", "status": "success", "stats": stats, **end},
+    ]
+    return "".join(json.dumps(event) + "\n" for event in events)
+
+
+TURNS = {"status": "error", "error": {"type": "FatalTurnLimitedError", "message": "m"}}
+
+
+@pytest.mark.parametrize("end", [{}, TURNS], ids=["answer", "turn limit"])
+@pytest.mark.parametrize(
+    ("model", "is_other"), [("m", False), ("m-001", False), ("m-lite", True), ("other", True), ("m, other", True)]
+)
+def test_the_answer_of_another_model_is_no_answer(
+    tmp_path: Path, model: str, is_other: bool, end: dict[str, Any]
+) -> None:
+    """An agent may ask another one than it was told to: unscored, and no failure of the candidate's."""
+    program = tmp_path / "told"
+    stats = {"total_tokens": 3, "models": {name: {"total_tokens": 3} for name in model.split(", ")}}
+    program.write_text(f"#!/bin/sh\ncat <<'EOF'\n{gemini_stream(model, stats=stats, **end)}EOF\n", "utf-8")
+    program.chmod(0o755)
+    agent = replace(GEMINI_CLI, program=str(program))
+    reached = reach_agent(agent, GeminiModel(name="m", api_key=KEY, base_url="http://127.0.0.1:9"))
+    result = ask(subject(tmp_path, reached=reached), tmp_path, "Greet.", Mode.NONE)
+    if is_other:
+        assert result.error is not None
+        assert (result.error.reason, result.error.kind) == (Reason.PROVIDER_ERROR, "other_model")
+        assert (result.answer, result.turn_limit) == (None, False)
+    else:
+        assert (result.answer, result.turn_limit) == ((None, True) if end else ("hello", False))
+
+
+@pytest.mark.parametrize(
+    ("command", "ran"),
+    [
+        ("python3 .gemini/skills/greeter/scripts/greet.py", True),
+        ("cat .gemini/skills/greeter/scripts/greet.py", False),
+        ("echo .gemini/skills/greeter/scripts/greet.py", False),
+        ("python3 .gemini/skills/other/scripts/greet.py", False),
+    ],
+)
+def test_a_script_ran_when_a_command_called_it(tmp_path: Path, command: str, ran: bool) -> None:
+    """Not when one printed it, nor when a description of the call names it."""
+    described = "Runs greeter scripts/greet.py with python3 .gemini/skills/greeter/scripts/greet.py"
+    call: list[dict[str, Any]] = [
+        {
+            "type": "tool_use", "tool_name": "run_shell_command", "tool_id": "1",
+            "parameters": {"command": command, "description": described},
+        },
+        {"type": "tool_result", "tool_id": "1", "status": "success", "output": ""},
+    ]  # fmt: skip
+    program = tmp_path / "told"
+    text = "".join(json.dumps(event) + "\n" for event in call) + gemini_stream("m")
+    program.write_text(f"#!/bin/sh\ncat <<'EOF'\n{text}EOF\n", "utf-8")
+    program.chmod(0o755)
+    agent = replace(GEMINI_CLI, program=str(program))
+    reached = reach_agent(agent, GeminiModel(name="m", api_key=KEY, base_url="http://127.0.0.1:9"))
+    result = ask(subject(tmp_path, reached=reached), tmp_path, "Greet.")
+    assert result.scripts == (("greeter/scripts/greet.py",) if ran else ())
 
 
 @pytest.mark.parametrize(
@@ -268,7 +417,7 @@ def test_a_users_file_in_the_place_of_a_skill_is_refused(tmp_path: Path, name: s
 def test_text_that_the_agent_would_rewrite_is_refused(tmp_path: Path, body: str, refused: bool) -> None:
     """The Gemini CLI replaces @path in its context file, outside code, by the file or by a complaint."""
     shown = catalog(tmp_path, body)
-    layout = Shown(catalog=shown.catalog, prompt_skills=shown.prompt_skills)
+    layout = shown
     workspace = tmp_path / "workspace"
     workspace.mkdir()
 
@@ -287,7 +436,7 @@ def test_text_that_the_agent_would_rewrite_is_refused(tmp_path: Path, body: str,
 def test_a_name_that_is_no_folder_is_refused(tmp_path: Path, name: str) -> None:
     """A skill's name is somebody's text and becomes no path."""
     (skill,) = catalog(tmp_path).catalog.skills
-    shown = Shown(catalog=Catalog(skills=(replace(skill, name=name),)), prompt_skills=())
+    shown = Offered(catalog=Catalog(skills=(replace(skill, name=name),)), prompt_skills=())
     with pytest.raises(TrialError, match="not the name of a folder"):
         equip(GEMINI_CLI, Mode.PROGRESSIVE, shown, instructions="", files=(), workspace=tmp_path)
 
@@ -318,7 +467,8 @@ def test_an_agent_with_its_own_models_needs_its_key(tmp_path: Path, monkeypatch:
         reach_agent(agent, model)
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     reached = reach_agent(agent, model)
-    assert (reached.model, dict(reached.access.env)) == ("some", {"ANTHROPIC_API_KEY": KEY})
+    public = {"ANTHROPIC_BASE_URL": "https://api.anthropic.com"}
+    assert (reached.model, dict(reached.access.env)) == ("some", {"ANTHROPIC_API_KEY": KEY, **public})
     assert KEY not in repr(reached)
 
 

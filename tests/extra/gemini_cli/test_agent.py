@@ -4,26 +4,37 @@ from __future__ import annotations
 
 import json
 import shutil
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from skillassay.agents.gemini_cli import GEMINI_CLI
+from skillassay.agents.base import Ask
+from skillassay.agents.gemini_cli import GEMINI_CLI, SETTINGS
+from skillassay.agents.launching import find_program
+from skillassay.canonical import Json
 from skillassay.contract import DEFAULT_INSTRUCTIONS, CandidateTerms
+from skillassay.errors import TrialError
+from skillassay.fixture.base import FixtureRules
 from skillassay.fixture.rules import load_rules
 from skillassay.fixture.server import FixtureServer
 from skillassay.judge import JUDGE_INSTRUCTIONS
+from skillassay.models.agent import load_agent_model
+from skillassay.models.base import ModelRequest
 from skillassay.models.gemini import GeminiModel
 from skillassay.plan import Mode
-from skillassay.process import Isolation, detect_isolation
+from skillassay.process import Isolation, detect_isolation, run_command
 from skillassay.subjects.agent import AgentSubject, reach_agent
 from skillassay.subjects.base import SubjectRequest
+from skillassay.subjects.offering import Offering
 from skillassay.tools import Catalog
+from skillassay.transcript import UserTurn
 from tests.project import Cli, Ran, build_small, records, small_case, write_json
 
 KEY = "AIza-canary/key+3141"
+NO_RULES = FixtureRules(subject=(), judge=(), digest="")
 MODES = ("progressive", "none", "eager")
 BODY, DESCRIPTION = "Say hello twice, as greeter does.", "Says hello the way greeter does."
 SCRIPT = "print('hello from the script')\n"
@@ -62,6 +73,17 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quiet_environment: Non
     return folder
 
 
+class NamedServer(FixtureServer):
+    """Answers as the model that every test asks for, as a provider would: another name is another experiment."""
+
+    answers_as = "some-model"
+
+    def answer(self, body: bytes) -> tuple[int, Json]:
+        """HTTP status and JSON for one request body."""
+        status, reply = super().answer(body)
+        return status, {**reply, "modelVersion": self.answers_as} if isinstance(reply, dict) else reply
+
+
 class Run:
     """One evaluation through the real program, with every request that the server got."""
 
@@ -87,19 +109,26 @@ class Run:
 def evaluate(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Evaluate one case in one mode by these rules; the judge is the embedded fixture."""
 
-    def run(mode: str, rules: Sequence[Mapping[str, Any]] = RULES, **contract: Any) -> Run:
+    def run(
+        mode: str,
+        rules: Sequence[Mapping[str, Any]] = RULES,
+        *,
+        asked: str = "gemini:some-model",
+        given: Mapping[str, str] | None = None,
+        **contract: Any,
+    ) -> Run:
         root = cli.root / f"project-{mode}"
-        build_small(
-            root, rules=[], cases=[small_case("one")], files={"skills/greeter/scripts/greet.py": SCRIPT}, **contract
-        )
+        files = {"skills/greeter/scripts/greet.py": SCRIPT, **{f"evals/{n}": text for n, text in (given or {}).items()}}
+        case = small_case("one", **({"files": list(given)} if given else {}))
+        build_small(root, rules=[], cases=[case], files=files, **contract)
         write_json(root / "rules.json", {"fixture": 1, "subject": list(rules)})
         own, findings = load_rules([root / "rules.json"])
         assert own is not None, findings
-        with FixtureServer(own, keep=50) as server:
+        with NamedServer(own, keep=50) as server:
             monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.base_url)
             monkeypatch.setenv("GEMINI_API_KEY", KEY)
-            asked = ("--subject", "gemini-cli", "--model", "gemini:some-model", "--judge-model", "fixture")
-            ran = Cli(root, cli._capture)("eval", *asked, "--mode", mode)
+            options = ("--subject", "gemini-cli", "--model", asked, "--judge-model", "fixture")
+            ran = Cli(root, cli._capture)("eval", *options, "--mode", mode)
             return Run(ran, root, server.requests)
 
     return run
@@ -162,6 +191,57 @@ def test_the_contracts_terms_are_on_the_wire(evaluate: Any) -> None:
     terms = {"model": "fixture", "temperature": 0.25, "max_output_tokens": 77, "seed": 5}
     config = evaluate("none", candidate=terms).requests[0]["generationConfig"]
     assert (config["temperature"], config["maxOutputTokens"], config["seed"]) == (0.25, 77, 5)
+
+
+def test_a_name_that_it_asks_as_another_model_is_no_experiment(evaluate: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It asks gemini-3.5-flash as a newer one: under the contract's terms all the same, and unscored."""
+    monkeypatch.setattr(NamedServer, "answers_as", "gemini-3.8-flash")
+    terms = {"model": "fixture", "temperature": 0.25, "max_output_tokens": 77, "seed": 5}
+    run = evaluate("none", candidate=terms, asked="gemini:gemini-3.5-flash")
+    config = run.requests[0]["generationConfig"]
+    assert (config["temperature"], config["maxOutputTokens"], config["seed"]) == (0.25, 77, 5)
+    outcome = run.record["outcome"]
+    assert (outcome["status"], outcome["reason"], outcome["kind"]) == ("UNSCORED", "provider_error", "other_model")
+    assert "gemini-3.8-flash" in outcome["detail"]
+
+
+@pytest.mark.parametrize("name", [".env", ".gemini/.env"])
+def test_a_cases_file_leads_the_key_nowhere(evaluate: Any, name: str) -> None:
+    """It would say another address or proxy: refused, before anything is asked."""
+    text = "GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:9\nHTTPS_PROXY=http://127.0.0.1:9\n"
+    run = evaluate("none", given={name: text})
+    assert run.record["outcome"]["reason"] == "missing_required_capability"
+    assert run.bodies == ()
+
+
+@pytest.mark.parametrize(
+    ("leads", "ignored", "blind", "read"),
+    [
+        (".env", False, False, True),
+        (".env", True, False, False),
+        (".gemini/.env", True, False, True),
+        (".gemini/.env", True, True, False),
+    ],
+)
+def test_its_search_for_an_environment_ends_in_its_folder(
+    tmp_path: Path, home: Path, leads: str, ignored: bool, blind: bool, read: bool
+) -> None:
+    """What each of our two measures does in the real program, alone: a folder above gives the key that it has not."""
+    program, above, folder = find_program(GEMINI_CLI), tmp_path / "above", tmp_path / "above" / "folder"
+    launch = GEMINI_CLI.trial(Ask(query="q", settings=str(folder), model="some-model"))
+    settings = json.loads(launch.files[SETTINGS])
+    settings["advanced"] = {"ignoreLocalEnv": settings["advanced"]["ignoreLocalEnv"] and ignored}
+    write_json(folder / SETTINGS, settings)
+    files = {above / leads: f"GEMINI_API_KEY={KEY}\n"}
+    files |= {folder / name: text for name, text in GEMINI_CLI.blinds.items()} if blind else {}
+    for path, text in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    with NamedServer(NO_RULES, keep=1) as server:
+        own = {"HOME": str(home), "PATH": program.search_path, "GOOGLE_GEMINI_BASE_URL": server.base_url}
+        argv = [program.path, *launch.arguments]
+        run_command(argv, cwd=folder, env={**launch.env, **own}, timeout_s=60, max_output_bytes=1 << 20)
+        assert bool(server.requests) is read
 
 
 BAD_KEY = {"code": 400, "status": "INVALID_ARGUMENT", "message": "API key not valid."}
@@ -261,7 +341,7 @@ def test_it_judges_without_tools_and_under_our_instructions(
     )
     rules, _ = load_rules([root / "judge.json"])
     assert rules is not None
-    with FixtureServer(rules, keep=10) as server:
+    with NamedServer(rules, keep=10) as server:
         monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.base_url)
         monkeypatch.setenv("GEMINI_API_KEY", KEY)
         asked = ("--mode", "progressive", "--case", "one", "--judge-model", "agent:gemini-cli/some-model")
@@ -278,6 +358,40 @@ def test_it_judges_without_tools_and_under_our_instructions(
     assert record["judge"]["usage"]["input_tokens"] is not None
 
 
+def ask_judge_of(text: str) -> None:
+    """One question, which no rule answers."""
+    request = ModelRequest(system="OURS", turns=(UserTurn(text=text),))
+    with pytest.raises(TrialError):
+        load_agent_model("gemini-cli/some-model").generate(request)
+
+
+@pytest.mark.parametrize("name", [".env", ".gemini/.env"])
+def test_a_judge_takes_nothing_from_a_folder_above(
+    cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Who may write to the folder of temporary files would say key, address and proxy: here a key, which it has not."""
+    above = cli.root / "temporary"
+    (above / name).parent.mkdir(parents=True)
+    (above / name).write_text(f"GEMINI_API_KEY={KEY}\n", "utf-8")
+    monkeypatch.setattr(tempfile, "tempdir", str(above))
+    with NamedServer(NO_RULES, keep=5) as server:
+        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.base_url)
+        ask_judge_of("{}")
+        assert server.requests == ()
+
+
+def test_a_judged_answer_puts_no_file_in(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer that says `@.gemini/settings.json` would have that file put behind it."""
+    with NamedServer(NO_RULES, keep=5) as server:
+        monkeypatch.setenv("GEMINI_API_KEY", KEY)
+        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.base_url)
+        ask_judge_of('{"answer": "see @.gemini/settings.json for it"}')
+        text = server.requests[0].decode()
+    assert "OURS" in text
+    assert "for it" in text
+    assert "ignoreLocalEnv" not in text
+
+
 def test_the_shipped_requests_are_routed(cli: Cli, shipped: Path) -> None:
     """Nine requests through the program on the embedded fixture, each to its skill and script or to none."""
     ran = cli("e2e", "--subject", "gemini-cli")
@@ -292,13 +406,11 @@ def test_without_namespaces_its_settings_hold_too(home: Path, tmp_path: Path) ->
     assert rules is not None
     workspace = tmp_path / "workspace"
     workspace.mkdir()
-    with FixtureServer(rules, keep=5) as server:
+    with NamedServer(rules, keep=5) as server:
         subject = AgentSubject(
-            reached=reach_agent(GEMINI_CLI, GeminiModel(name="m", api_key=KEY, base_url=server.base_url)),
+            reached=reach_agent(GEMINI_CLI, GeminiModel(name="some-model", api_key=KEY, base_url=server.base_url)),
             terms=CandidateTerms(temperature=0.25),
-            catalog=Catalog(skills=()),
-            prompt_skills=(),
-            eager_scope="skill",
+            offering=Offering(catalog=Catalog(skills=()), prompt_skills=(), eager_scope="skill"),
             isolation=Isolation.PROCESS,
         )
         result = subject.answer(
