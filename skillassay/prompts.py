@@ -40,8 +40,8 @@ class PromptSkill:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OlderCatalog:
-    """The catalog with one skill as it was before, and its texts for a prompt."""
+class Offered:
+    """The skills that one trial offers or shows, and their texts for a prompt."""
 
     catalog: Catalog
     prompt_skills: tuple[PromptSkill, ...]

@@ -18,7 +18,7 @@ from skillassay.case import Case
 from skillassay.errors import EnvironmentFault, InputError
 from skillassay.process import remove_tree
 from skillassay.project import ReadySkill
-from skillassay.prompts import OlderCatalog, PromptSkill
+from skillassay.prompts import Offered, PromptSkill
 from skillassay.tools import Catalog, CatalogSkill, ToolFile, decode_text
 
 _MOST_NAMED = 5
@@ -34,7 +34,7 @@ class Snapshot:
     catalog: Catalog
     prompt_skills: tuple[PromptSkill, ...]
     cases: tuple[Case, ...]
-    previous: Mapping[str, OlderCatalog]
+    previous: Mapping[str, Offered]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ def take_snapshot(
         yield Snapshot(
             catalog=now,
             prompt_skills=texts,
-            previous={path: OlderCatalog(catalog=c, prompt_skills=t) for path, (c, t) in _all_offered(older, copies)},
+            previous={path: Offered(catalog=c, prompt_skills=t) for path, (c, t) in _all_offered(older, copies)},
             cases=tuple(
                 replace(case, files=tuple(replace(file, source=copies[file.source]) for file in case.files))
                 for case in cases

@@ -26,19 +26,19 @@ from google.adk.tools import BaseTool
 from google.adk.tools.skill_toolset import RunSkillScriptTool, SkillToolset
 from google.genai import types
 
-from skillassay.canonical import digest_of
 from skillassay.contract import CandidateTerms
 from skillassay.errors import Reason, Stage, TrialError
 from skillassay.gemini_wire import ordered_schema
 from skillassay.isolation import Isolation, Limits
 from skillassay.plan import Mode
-from skillassay.prompts import OlderCatalog, PromptSkill, system_instruction, user_text
+from skillassay.prompts import Offered, system_instruction
 from skillassay.record import Arm, Spent
 from skillassay.subjects.adk_model import Line, Watch, WatchedGemini, broken_harness
 from skillassay.subjects.adk_scripts import IsolatedExecutor, ScriptRoom
 from skillassay.subjects.adk_skills import AdkCatalog
-from skillassay.subjects.base import SubjectRequest, SubjectResult, lay_out, seen_files
-from skillassay.tools import LOAD_SKILL, RUN_SCRIPT, Catalog, ScriptPolicy
+from skillassay.subjects.base import SubjectRequest, SubjectResult, lay_out
+from skillassay.subjects.offering import Offering, SeenTools, arm_of, first_turn
+from skillassay.tools import LOAD_SKILL, RUN_SCRIPT, ScriptPolicy
 from skillassay.transcript import ModelTurn, ToolResult, ToolTurn, Transcript, UserTurn
 
 AGENT = "assistant"
@@ -53,19 +53,15 @@ class AdkSubject:
 
     line: Line
     terms: CandidateTerms
-    catalog: Catalog
+    offering: Offering
     loaded: AdkCatalog
-    prompt_skills: tuple[PromptSkill, ...]
-    eager_scope: str
     isolation: Isolation
     policy: ScriptPolicy
     limits: Limits
-    previous: Mapping[str, OlderCatalog] = field(default_factory=dict)
 
     def answer(self, request: SubjectRequest, workspace: Path) -> SubjectResult:
         """Answer one request; see :class:`skillassay.subjects.base.Subject`."""
-        catalog, _ = self._offered(request)
-        said = _Said(catalog=catalog, watch=Watch(turns=[UserTurn(text=_first_turn(request))]))
+        said = _Said(offered=self.offering.to(request), watch=Watch(turns=[UserTurn(text=first_turn(request))]))
         try:
             lay_out(request.files, workspace)
             asyncio.run(self._converse(request, workspace, said))
@@ -84,7 +80,7 @@ class AdkSubject:
             events = runner.run_async(
                 user_id=_USER,
                 session_id=session.id,
-                new_message=types.Content(role="user", parts=[types.Part(text=_first_turn(request))]),
+                new_message=types.Content(role="user", parts=[types.Part(text=first_turn(request))]),
                 run_config=RunConfig(max_llm_calls=self.terms.turn_limit),
             )
             async for event in events:
@@ -93,16 +89,16 @@ class AdkSubject:
             await runner.close()
 
     def _agent(self, request: SubjectRequest, workspace: Path, said: _Said) -> Any:
-        catalog, prompt_skills = self._offered(request)
         instruction = self.terms.instructions
         if request.mode is Mode.EAGER:
             instruction = system_instruction(
                 request.mode,
                 general=instruction,
-                skills=prompt_skills,
-                eager_scope=self.eager_scope,
+                skills=said.offered.prompt_skills,
+                eager_scope=self.offering.eager_scope,
                 skill_path=request.skill_path,
             )
+            said.skill_words = instruction.removeprefix(self.terms.instructions)
         room = ScriptRoom(
             workspace=workspace,
             isolation=self.isolation,
@@ -114,21 +110,23 @@ class AdkSubject:
             name=AGENT,
             model=WatchedGemini.over(self.line, said.watch),
             instruction=lambda _: instruction,  # a plain text would be a template, in which {braces} are looked up
-            tools=self._tools(request.mode, catalog, room),
+            tools=self._tools(request.mode, said, room),
             generate_content_config=self._config(request),
             on_tool_error_callback=said.tool_failed,
         )
 
-    def _tools(self, mode: Mode, catalog: Catalog, room: ScriptRoom) -> list[Any]:
+    def _tools(self, mode: Mode, said: _Said, room: ScriptRoom) -> list[Any]:
+        catalog = said.offered.catalog
         if not catalog.skills:
             return []
-        toolset = SkillToolset(
+        toolset = _TellingToolset(
             self.loaded.skills_of(catalog),
             code_executor=IsolatedExecutor.over(room),
             # Of a shell script, inside the program: a second less, so that ADK tells of it and not its killer.
             script_timeout=max(1, int(self.limits.timeout_s) - 1),
         )
         if mode is not Mode.EAGER:
+            toolset.said = said
             return [toolset]
         # A tool without its toolset brings no instruction about skills: that stands in our text already.
         has_script = any(skill.resources.list_scripts() for skill in toolset.skills)
@@ -148,41 +146,48 @@ class AdkSubject:
         known = types.GenerateContentConfig.model_fields
         return types.GenerateContentConfig(**{key: value for key, value in settings.items() if key in known})
 
-    def _offered(self, request: SubjectRequest) -> tuple[Catalog, tuple[PromptSkill, ...]]:
-        """The catalog of a request and its texts, as in our own loop."""
-        if request.mode is Mode.NONE:
-            return Catalog(skills=()), ()
-        if request.mode is Mode.EAGER and self.eager_scope == "skill":
-            alone = tuple(skill for skill in self.catalog.skills if skill.path == request.skill_path)
-            return Catalog(skills=alone), self.prompt_skills
-        older = self.previous.get(request.skill_path) if request.mode is Mode.PREVIOUS else None
-        return (self.catalog, self.prompt_skills) if older is None else (older.catalog, older.prompt_skills)
-
     def _arm(self, request: SubjectRequest, said: _Said) -> Arm | None:
-        tools = said.watch.tools
-        if tools is None:
+        """From what was sent: of the system instruction all but what is there for the sake of skills."""
+        names, sent = said.watch.tools, said.watch.sent
+        if names is None or sent is None:
             return None
-        terms = self.terms
-        text = [terms.instructions, _first_turn(request), request.response_schema]
-        parameters = [terms.temperature, terms.seed, request.max_output_tokens or terms.max_output_tokens]
-        return Arm(
-            skills=tuple(skill.name for skill in said.catalog.skills),
-            files=seen_files(request.files),
-            tools=tools,
-            skill_tools=tools,  # none is offered but for the sake of skills
-            prompt=digest_of([*text, *parameters]),
-        )
+        tools = SeenTools(all=names, of_skills=names)  # none but for the sake of skills
+        general = _without(sent.system, said.skill_words)
+        return arm_of(request, self.terms, said.offered, tools, said=[general, sent.contents])
+
+
+class _TellingToolset(SkillToolset):  # type: ignore[misc]
+    """ADK's toolset; what it adds to a request's instruction is told, for what it says is its own affair."""
+
+    said: _Said
+
+    async def process_llm_request(self, *, tool_context: Any, llm_request: Any) -> None:
+        """Let ADK add its rules and the catalog."""
+        before = llm_request.config.system_instruction or ""
+        await super().process_llm_request(tool_context=tool_context, llm_request=llm_request)
+        after = llm_request.config.system_instruction or ""
+        if isinstance(after, str) and isinstance(before, str) and after.startswith(before):
+            self.said.skill_words = after[len(before) :]
+
+
+def _without(system: str, words: str) -> str:
+    """A system instruction without words that stand in it once; as it is where they do not, which then differs."""
+    return (system.replace(words, "") if words and system.count(words) == 1 else system).strip()
 
 
 @dataclass(slots=True, kw_only=True)
 class _Said:
-    """What one trial has come to: the watch's turns and calls, and what ADK's tools did."""
+    """What one trial has come to: the watch's turns and calls, and what ADK's tools did.
 
-    catalog: Catalog
+    ``skill_words`` are those of the system instruction that are there for the sake of skills.
+    """
+
+    offered: Offered
     watch: Watch
     activated: list[str] = field(default_factory=list)
     scripts: list[str] = field(default_factory=list)
     turn_limit: bool = False
+    skill_words: str = ""
 
     def hear(self, event: Any) -> None:
         """Take ADK's function responses. Raises the trial's error, so that nothing further is asked."""
@@ -199,7 +204,7 @@ class _Said:
             raise self.watch.error
 
     def _count(self, tool: str, told: Mapping[str, Any]) -> None:
-        skill = self.catalog.find(str(told.get("skill_name")))
+        skill = self.offered.catalog.find(str(told.get("skill_name")))
         if skill is None:
             return
         if tool == LOAD_SKILL and skill.name not in self.activated:
@@ -241,7 +246,3 @@ class _Said:
             spent=spent,
             arm=arm,
         )
-
-
-def _first_turn(request: SubjectRequest) -> str:
-    return user_text(request.query, [(file.name, file.text) for file in request.files])

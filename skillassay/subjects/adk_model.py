@@ -9,6 +9,7 @@ handed to the client and never to the environment.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
@@ -39,6 +40,14 @@ for _name in ("google_adk", "google_genai", None):
     logging.getLogger(_name).addHandler(logging.NullHandler())
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """What the first request of a trial held, off the wire: its system instruction, and its contents as JSON."""
+
+    system: str
+    contents: str
+
+
 @dataclass(slots=True, kw_only=True)
 class Watch:
     """What the model calls of one trial came to. ``error`` is the first failure, after which none is made."""
@@ -50,6 +59,7 @@ class Watch:
     usage: Usage = field(default_factory=Usage)
     model: str | None = None
     tools: tuple[str, ...] | None = None
+    sent: Sent | None = None
     error: TrialError | None = None
 
     def add(self, reply: ModelReply) -> None:
@@ -158,13 +168,16 @@ class WatchedGemini(Gemini):  # type: ignore[misc]
             raise provider_error("non_json", message, Stage.CANDIDATE)
         return reply
 
+    def _http(self, status: _Status) -> Any:
+        return httpx.AsyncClient(**_settings(self._line.base_url, status, self._watch))
+
     async def _attempt(self, llm_request: Any, timeout_s: float) -> list[Any]:
         """One HTTP attempt by ADK itself, on a client of its own; whatever is no reply is an :class:`AttemptFailed`."""
         line, status = self._line, _Status()
         if (task := asyncio.current_task()) is not None:
             self._running = asyncio.get_running_loop(), task
         try:
-            async with asyncio.timeout(timeout_s), httpx.AsyncClient(**_settings(line.base_url, status)) as http:
+            async with asyncio.timeout(timeout_s), self._http(status) as http:
                 with _sdk(line, http) as client:
                     gemini = Gemini(model=self.model, base_url=line.base_url, client=client)
                     return [response async for response in gemini.generate_content_async(llm_request)]
@@ -214,21 +227,30 @@ def _sdk(line: Line, http: Any) -> Any:
     )
 
 
-def _settings(base_url: str, status: _Status) -> Mapping[str, Any]:
+def _settings(base_url: str, status: _Status, watch: Watch) -> Mapping[str, Any]:
     """The arguments of the HTTP client: those of our own, with hooks for a client that does not wait."""
 
     async def on_request(request: Any) -> None:
         request.headers["accept-encoding"] = "identity"  # its size is what is sent
+        if watch.sent is None:
+            watch.sent = _sent(await request.aread())
 
     async def on_response(response: Any) -> None:
         encoding = response.headers.pop("content-encoding", "identity")
         if encoding.strip().lower() not in {"", "identity"}:
-            raise BadEncoding(f"Content-Encoding {encoding[:40]!r}")
+            raise BadEncoding(f"Content-Encoding {encoding!r}")
         response.headers["content-type"] = "application/json"  # the client fails on some charsets, and here none counts
         status.answered = response.status_code == 200
         response.stream = _Kept(response.stream, Attempt.running().body)
 
     return {**client_settings(base_url), "event_hooks": {"request": [on_request], "response": [on_response]}}
+
+
+def _sent(body: bytes) -> Sent:
+    told = json.loads(body)
+    system = (told.get("systemInstruction") or {}).get("parts") or []
+    contents = json.dumps(told.get("contents"), ensure_ascii=False, sort_keys=True)
+    return Sent(system="\n".join(part.get("text", "") for part in system), contents=contents)
 
 
 class _Kept(httpx.AsyncByteStream):  # type: ignore[misc]

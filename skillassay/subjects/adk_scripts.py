@@ -20,7 +20,7 @@ from google.adk.code_executors.base_code_executor import BaseCodeExecutor
 from google.adk.code_executors.code_execution_utils import CodeExecutionResult
 from pydantic import PrivateAttr
 
-from skillassay.errors import EnvironmentFault, Reason, Stage, TrialError
+from skillassay.errors import SCRIPT_REFUSED, EnvironmentFault, Reason, Stage, TrialError
 from skillassay.isolation import Isolation, Limits
 from skillassay.process import CommandResult, remove_tree, run_isolated
 from skillassay.tools import ScriptPolicy
@@ -45,8 +45,9 @@ class ScriptRoom:
     def run(self, program: str) -> CommandResult:
         """Run a program of ADK's. ADK answers parallel calls in parallel; scripts run one after the other."""
         if not self.policy.allowed:
-            message = f"a script was not run: {self.policy.why}"
-            raise self.fail(TrialError(message, reason=Reason.MISSING_CAPABILITY, stage=Stage.HARNESS))
+            message = f"not run: a script: {self.policy.why}"
+            error = TrialError(message, reason=Reason.MISSING_CAPABILITY, stage=Stage.HARNESS, kind=SCRIPT_REFUSED)
+            raise self.fail(error)
         folder = Path(tempfile.mkdtemp(prefix="skillassay-"))
         try:
             (folder / _PROGRAM).write_text(program, encoding="utf-8")

@@ -6,46 +6,40 @@ without tool calls is the answer; text beside a call is not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from skillassay.canonical import digest_of
 from skillassay.contract import CandidateTerms
 from skillassay.errors import Stage, TrialError
 from skillassay.models.base import Model, ModelReply, ModelRequest
 from skillassay.plan import Mode
 from skillassay.process import Isolation, Limits
-from skillassay.prompts import OlderCatalog, PromptSkill, system_instruction, user_text
+from skillassay.prompts import Offered, system_instruction
 from skillassay.record import Arm, Spent
-from skillassay.subjects.base import SubjectRequest, SubjectResult, lay_out, seen_files
-from skillassay.tools import Catalog, ScriptPolicy, ToolBox, ToolSet, tool_declarations
+from skillassay.subjects.base import SubjectRequest, SubjectResult, lay_out
+from skillassay.subjects.offering import Offering, SeenTools, arm_of, first_turn
+from skillassay.tools import ScriptPolicy, ToolBox, ToolSet, tool_declarations
 from skillassay.transcript import Tool, ToolResult, ToolTurn, Transcript, Turn, Usage, UserTurn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopSubject:
-    """The agent loop over one model and one catalog. Holds no state of a trial.
-
-    ``previous`` maps a skill's path to the catalog of the mode ``previous`` for its cases.
-    """
+    """The agent loop over one model and one catalog. Holds no state of a trial."""
 
     model: Model
     terms: CandidateTerms
-    catalog: Catalog
-    prompt_skills: tuple[PromptSkill, ...]
-    eager_scope: str
+    offering: Offering
     isolation: Isolation
     policy: ScriptPolicy
     limits: Limits
-    previous: Mapping[str, OlderCatalog] = field(default_factory=dict)
 
     def answer(self, request: SubjectRequest, workspace: Path) -> SubjectResult:
         """Answer one request; see :class:`skillassay.subjects.base.Subject`."""
-        said = _Said(turns=[UserTurn(text=_first_turn(request))])
-        catalog = self._catalog(request)
+        said = _Said(turns=[UserTurn(text=first_turn(request))])
+        offered = self.offering.to(request)
         tools = ToolBox(
-            catalog=catalog,
+            catalog=offered.catalog,
             tools=ToolSet.EAGER if request.mode is Mode.EAGER else ToolSet.PROGRESSIVE,
             workspace=workspace,
             isolation=self.isolation,
@@ -54,7 +48,7 @@ class LoopSubject:
         )
         try:
             lay_out(request.files, workspace)
-            answer = self._converse(request, catalog, tools, said)
+            answer = self._converse(request, offered, tools, said)
         except TrialError as error:
             said.n_attempts += error.n_attempts
             said.waited_s += error.waited_s
@@ -62,41 +56,23 @@ class LoopSubject:
             return said.result(tools, error=error)
         return said.result(tools, answer=answer, turn_limit=answer is None)
 
-    def _arm(self, request: SubjectRequest, catalog: Catalog, declared: Sequence[Tool]) -> Arm:
-        terms = self.terms
-        said = [terms.instructions, _first_turn(request), request.response_schema]
-        parameters = [terms.temperature, terms.seed, request.max_output_tokens or terms.max_output_tokens]
-        names = tuple(tool.name for tool in declared)
-        return Arm(
-            skills=tuple(skill.name for skill in catalog.skills),
-            files=seen_files(request.files),
-            tools=names,
-            skill_tools=names,  # the loop offers none but for the sake of skills
-            prompt=digest_of([*said, *parameters]),
-        )
+    def _arm(self, request: SubjectRequest, offered: Offered, declared: Sequence[Tool], *, system: str) -> Arm:
+        """From what is sent: of the system text all but what stands behind the general instructions for skills."""
+        general = system if request.mode is Mode.NONE else system[: len(self.terms.instructions)]
+        names = tuple(tool.name for tool in declared)  # none is offered but for the sake of skills
+        tools = SeenTools(all=names, of_skills=names)
+        return arm_of(request, self.terms, offered, tools, said=[general, first_turn(request)])
 
-    def _catalog(self, request: SubjectRequest) -> Catalog:
-        if request.mode is Mode.NONE:
-            return Catalog(skills=())
-        if request.mode is Mode.EAGER and self.eager_scope == "skill":
-            return Catalog(skills=tuple(skill for skill in self.catalog.skills if skill.path == request.skill_path))
-        return self._catalogs(request)[0]
-
-    def _catalogs(self, request: SubjectRequest) -> tuple[Catalog, tuple[PromptSkill, ...]]:
-        """The catalog and its texts, in ``previous`` with the older skill in the place of the one that it was."""
-        older = self.previous.get(request.skill_path) if request.mode is Mode.PREVIOUS else None
-        return (self.catalog, self.prompt_skills) if older is None else (older.catalog, older.prompt_skills)
-
-    def _converse(self, request: SubjectRequest, catalog: Catalog, tools: ToolBox, said: _Said) -> str | None:
+    def _converse(self, request: SubjectRequest, offered: Offered, tools: ToolBox, said: _Said) -> str | None:
         system = system_instruction(
             request.mode,
             general=self.terms.instructions,
-            skills=self._catalogs(request)[1],
-            eager_scope=self.eager_scope,
+            skills=offered.prompt_skills,
+            eager_scope=self.offering.eager_scope,
             skill_path=request.skill_path,
         )
-        declared = () if request.mode is Mode.NONE else tool_declarations(catalog, mode_tools=tools.tools)
-        said.arm = self._arm(request, catalog, declared)
+        declared = tool_declarations(offered.catalog, mode_tools=tools.tools)
+        said.arm = self._arm(request, offered, declared, system=system)
         for _ in range(self.terms.turn_limit):
             said.n_calls += 1
             reply = self.model.generate(
@@ -176,7 +152,3 @@ def _validity(request: SubjectRequest) -> Callable[[ModelReply], bool] | None:
     """Whether a reply may be kept: a call always, an answer when it is one of the asked form."""
     asked = request.is_valid
     return None if asked is None else lambda reply: bool(reply.turn.calls) or asked(reply.turn.text)
-
-
-def _first_turn(request: SubjectRequest) -> str:
-    return user_text(request.query, [(file.name, file.text) for file in request.files])

@@ -8,24 +8,24 @@ FILE.yaml    a command-line agent described in a file, which the command line al
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.util import find_spec
 
 from skillassay.agents.known import AGENTS, is_agent, load_agent
-from skillassay.contract import CandidateTerms
+from skillassay.contract_terms import LOOP, CandidateTerms
 from skillassay.errors import EnvironmentFault, UsageError
 from skillassay.models.base import Model
 from skillassay.models.gemini import GeminiModel
 from skillassay.process import Isolation, Limits
-from skillassay.prompts import OlderCatalog, PromptSkill
 from skillassay.subjects.agent import AgentSubject, reach_agent
 from skillassay.subjects.base import Subject
 from skillassay.subjects.loop import LoopSubject
-from skillassay.tools import Catalog, ScriptPolicy
+from skillassay.subjects.offering import Offering
+from skillassay.tools import ScriptPolicy
 
-LOOP, ADK = "loop", "adk"
+ADK = "adk"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,13 +35,10 @@ class SubjectParts:
     model: Model
     direct: Model
     terms: CandidateTerms
-    catalog: Catalog
-    prompt_skills: tuple[PromptSkill, ...]
-    eager_scope: str
+    offering: Offering
     isolation: Isolation
     policy: ScriptPolicy
     limits: Limits
-    previous: Mapping[str, OlderCatalog] = field(default_factory=dict)
 
 
 @contextmanager
@@ -62,19 +59,33 @@ def open_subject(kind: str, parts: SubjectParts) -> Iterator[Subject]:
     yield LoopSubject(
         model=parts.model,
         terms=parts.terms,
-        catalog=parts.catalog,
-        prompt_skills=parts.prompt_skills,
-        eager_scope=parts.eager_scope,
+        offering=parts.offering,
         isolation=parts.isolation,
         policy=parts.policy,
         limits=parts.limits,
-        previous=parts.previous,
     )
+
+
+def confirmed_subject(named: str | None, stated: str) -> str:
+    """What answers: what the command names, else what the contract states. Raises :class:`UsageError` where a contract
+    alone would start an agent.
+    """
+    if named is None and is_agent(stated):
+        message = (
+            f"the contract names the subject {stated}: a program that runs the skills' scripts with your key and the "
+            "network, which no file of a project can decide"
+        )
+        raise UsageError(message, hint=f"confirm it with --subject {stated}, or run --subject {LOOP}")
+    return named or stated
 
 
 def subject_notice(kind: str) -> str:
     """What must be said before a run with this subject; "" for nothing."""
-    return load_agent(kind).note if is_agent(kind) else ""
+    if not is_agent(kind):
+        return ""
+    agent = load_agent(kind)
+    risk = f"{agent.name} runs the skills' scripts, and whatever its model writes, with your key and the network"
+    return f"{risk}; {agent.note}" if agent.note else risk
 
 
 def _open_agent(kind: str, parts: SubjectParts) -> Subject:
@@ -85,11 +96,8 @@ def _open_agent(kind: str, parts: SubjectParts) -> Subject:
     return AgentSubject(
         reached=reached,
         terms=parts.terms,
-        catalog=parts.catalog,
-        prompt_skills=parts.prompt_skills,
-        eager_scope=parts.eager_scope,
+        offering=parts.offering,
         isolation=parts.isolation,
-        previous=parts.previous,
     )
 
 
@@ -111,12 +119,9 @@ def _open_adk(parts: SubjectParts) -> Subject:
             address=model.address, timeout_s=parts.terms.timeout_s, retry=model.retry, estimated=model.is_fixture
         ),
         terms=parts.terms,
-        catalog=parts.catalog,
-        loaded=load_catalogs([parts.catalog, *(older.catalog for older in parts.previous.values())]),
-        prompt_skills=parts.prompt_skills,
-        eager_scope=parts.eager_scope,
+        offering=parts.offering,
+        loaded=load_catalogs([parts.offering.catalog, *(older.catalog for older in parts.offering.previous.values())]),
         isolation=parts.isolation,
         policy=parts.policy,
         limits=parts.limits,
-        previous=parts.previous,
     )

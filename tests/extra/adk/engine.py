@@ -16,9 +16,10 @@ from skillassay.models.gemini import GeminiModel
 from skillassay.plan import Mode
 from skillassay.process import detect_isolation
 from skillassay.project import load_project
-from skillassay.prompts import OlderCatalog
+from skillassay.prompts import Offered
 from skillassay.snapshot import Snapshot, take_snapshot
 from skillassay.subjects.base import InputFile, Subject, SubjectRequest, SubjectResult
+from skillassay.subjects.offering import Offering
 from skillassay.subjects.opening import SubjectParts, open_subject
 from skillassay.tools import ScriptPolicy
 from tests.models.wire_server import KEY, Canned, Clock, WireServer, policy, reply
@@ -71,7 +72,7 @@ def engine(
     policy_of_scripts: ScriptPolicy = ALLOWED,
     limits: Limits = LIMITS,
     isolation: Isolation | None = None,
-    older: Callable[[Snapshot], Mapping[str, OlderCatalog]] = lambda _: {},
+    older: Callable[[Snapshot], Mapping[str, Offered]] = lambda _: {},
 ) -> Iterator[Engine]:
     """ADK over the project at ``root`` (a small one, made when there is none) and a server of canned replies."""
     if not (root / "skills").exists():
@@ -83,13 +84,15 @@ def engine(
             model=model,
             direct=model,
             terms=terms,
-            catalog=snapshot.catalog,
-            prompt_skills=snapshot.prompt_skills,
-            eager_scope=eager_scope,
+            offering=Offering(
+                catalog=snapshot.catalog,
+                prompt_skills=snapshot.prompt_skills,
+                eager_scope=eager_scope,
+                previous=older(snapshot),
+            ),
             isolation=isolation or detect_isolation(),
             policy=policy_of_scripts,
             limits=limits,
-            previous=older(snapshot),
         )
         with open_subject("adk", parts) as subject:
             yield Engine(subject=subject, server=server, snapshot=snapshot)

@@ -17,7 +17,7 @@ from skillassay.errors import UsageError
 from skillassay.fixture.rules import load_rules
 from skillassay.models.opening import Opening, open_model
 from skillassay.plan import Mode
-from skillassay.prompts import CATALOG_INTRO, OlderCatalog
+from skillassay.prompts import CATALOG_INTRO, Offered
 from skillassay.snapshot import Snapshot
 from skillassay.subjects.base import SubjectRequest
 from skillassay.subjects.opening import SubjectParts, open_subject
@@ -129,14 +129,14 @@ def test_eager_of_one_skill_shows_that_one(tmp_path: Path) -> None:
 def test_previous_offers_the_skill_as_it_was(tmp_path: Path) -> None:
     """load_skill gives the older body; the files are ADK's own reading of the older copy."""
 
-    def older(now: Snapshot) -> Mapping[str, OlderCatalog]:
+    def older(now: Snapshot) -> Mapping[str, Offered]:
         (skill,) = now.catalog.skills
         was = tmp_path / "was.md"
         text = skill.files["SKILL.md"].source.read_text("utf-8").replace("hello twice", "hello once, as before")
         was.write_text(text, encoding="utf-8")
         file = replace(skill.files["SKILL.md"], source=was)
         catalog = replace(now.catalog, skills=(replace(skill, files={"SKILL.md": file}),))
-        return {"skills/greeter": OlderCatalog(catalog=catalog, prompt_skills=now.prompt_skills)}
+        return {"skills/greeter": Offered(catalog=catalog, prompt_skills=now.prompt_skills)}
 
     with engine(tmp_path, reply(LOAD), DONE, reply(LOAD), DONE, older=older) as adk:
         now, was = adk.ask(), adk.ask(Mode.PREVIOUS)
@@ -211,9 +211,7 @@ def test_many_threads_get_their_own_answers(tmp_path: Path) -> None:
             model=model,
             direct=model,
             terms=FAST,
-            catalog=adk.snapshot.catalog,
-            prompt_skills=adk.snapshot.prompt_skills,
-            eager_scope="catalog",
+            offering=subject.offering,  # type: ignore[attr-defined]
             isolation=subject.isolation,  # type: ignore[attr-defined]
             policy=subject.policy,  # type: ignore[attr-defined]
             limits=subject.limits,  # type: ignore[attr-defined]
@@ -242,9 +240,7 @@ def test_a_model_of_another_kind_is_refused(tmp_path: Path, monkeypatch: pytest.
             model=model,
             direct=model,
             terms=FAST,
-            catalog=adk.snapshot.catalog,
-            prompt_skills=adk.snapshot.prompt_skills,
-            eager_scope="catalog",
+            offering=subject.offering,  # type: ignore[attr-defined]
             isolation=subject.isolation,  # type: ignore[attr-defined]
             policy=subject.policy,  # type: ignore[attr-defined]
             limits=subject.limits,  # type: ignore[attr-defined]

@@ -8,9 +8,14 @@ import subprocess
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from skillassay.plan import Mode
+from skillassay.subjects import adk
+from skillassay.subjects.base import SubjectRequest
+from skillassay.subjects.offering import first_turn
 from tests.models.wire_server import WireServer, reply
 from tests.project import REPOSITORY, Cli, build_small, command, edit, environment, rule, write_json
 
@@ -51,12 +56,13 @@ def test_the_balance_is_six_days_in_both(cli: Cli, shipped: Path) -> None:
     for subject in ("loop", "adk"):
         assert "6 jours ouvrés" in told["route-jours-restants", subject]
         assert "activated  leave-balance-calculator\n" in told["route-jours-restants", subject]
-    calls = [line.strip() for line in told["route-jours-restants", "adk"].splitlines() if " call " in line]
-    assert calls == [
-        "call       list_skills",
-        "call       load_skill leave-balance-calculator",
-        "call       run_skill_script leave-balance-calculator/scripts/leave_balance.py",
-    ]
+    adk = told["route-jours-restants", "adk"]
+    assert "script     leave-balance-calculator/scripts/leave_balance.py\n" in adk
+    assert max(map(len, adk.splitlines())) <= 80
+    said = " ".join(adk.split())
+    assert said.count(" call ") == 3
+    calls = ("list_skills", "load_skill leave-balance-calculator", "run_skill_script leave-balance-calculator/scripts")
+    assert [said.index(f" call {call}") for call in calls] == sorted(said.index(f" call {call}") for call in calls)
 
 
 def project(cli: Cli, *rules: dict[str, object], **expect: object) -> None:
@@ -116,6 +122,47 @@ def test_a_whole_evaluation_through_adk(cli: Cli, shipped: Path) -> None:
     assert ran.json["subject"]["kind"] == "adk"
     lines = {line["name"]: line["status"] for line in ran.json["decision"]["lines"]}
     assert lines["clean_arms"] == "passed"
+
+
+def status_of_arms(cli: Cli) -> tuple[str, str]:
+    """The gate's line on the arms of a run through ADK: its status, and all that it says."""
+    ran = cli("--quiet", "eval", "--subject", "adk", "--format", "json")
+    line = next(line for line in ran.json["decision"]["lines"] if line["name"] == "clean_arms")
+    return line["status"], str(line)
+
+
+@pytest.mark.parametrize("mode", ["none", "progressive", "eager"])
+def test_words_that_an_arm_alone_is_told_fail_the_gate(cli: Cli, monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
+    """The agent's instruction names a skill in `none`, or helps where the skill is: found in what was sent."""
+    build_small(cli.root)
+    assert status_of_arms(cli)[0] == "passed"
+    sound = adk.AdkSubject._agent
+
+    def leaking(subject: Any, request: SubjectRequest, workspace: Path, said: Any) -> Any:
+        agent = sound(subject, request, workspace, said)
+        if request.mode.value == mode:
+            told = agent.instruction
+            agent.instruction = lambda context: f"The skill greeter says hello twice. {told(context)}"
+        return agent
+
+    monkeypatch.setattr(adk.AdkSubject, "_agent", leaking)
+    status, words = status_of_arms(cli)
+    assert status == "failed"
+    assert "another prompt" in words
+
+
+def test_a_tool_that_tells_the_model_in_its_turn_fails_the_gate(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Words beside the user's own, in the contents, count like those of the instruction."""
+    build_small(cli.root)
+
+    def leaking(request: SubjectRequest) -> str:
+        told = first_turn(request)
+        return f"{told} Be as greeter is." if request.mode is Mode.NONE else told
+
+    monkeypatch.setattr(adk, "first_turn", leaking)
+    status, words = status_of_arms(cli)
+    assert status == "failed"
+    assert "another prompt" in words
 
 
 def test_ctrl_c_does_not_wait_for_a_silent_service(cli: Cli) -> None:
