@@ -12,15 +12,20 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from skillassay.contract_terms import LOOP
 from skillassay.errors import EnvironmentFault, Reason, TrialError
-from skillassay.models.base import Model, ModelIdentity, ModelReply, ModelRequest
-from skillassay.models.caching import CachingModel, ReplyStore
-from skillassay.models.naming import FIXTURE, OFFLINE, REPLAY, parse_model
-from skillassay.models.opening import Opening, endpoint_of, judge_has_own_variables, open_model
+from skillassay.models.base import Model, ModelIdentity, ModelReply, ModelRequest, Noticed
+from skillassay.models.caching import CachingModel
+from skillassay.models.naming import AGENT, FIXTURE, OFFLINE, REPLAY, parse_model
+from skillassay.models.opening import Opening, identity_unasked, judge_has_own_variables, open_model
 from skillassay.models.pacing import Paces
-from skillassay.models.recording import Recorder, RecordingModel
+from skillassay.models.recording import Kept, Recorder, RecordingModel
+from skillassay.models.reply_store import ReplyStore
 from skillassay.preparation import Prepared
-from skillassay.subjects.opening import LOOP
+from skillassay.store import RUNS
+
+RECORDING_FILE = "recording.jsonl"
+"""Where in its run's folder a recording lies that could not be written where it was to be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,14 +33,14 @@ class Asked:
     """The two models of a run. ``direct`` is the candidate without layers, for a subject that asks it by itself.
 
     ``stop`` gives up what waits for its turn before anything of its trial was sent. ``save`` is called once, when the
-    run is over and whole: it writes the recording, if one was asked for, and says where it lies below the project.
+    run of this id is over and whole: it writes the recording, if one was asked for, and says where it lies.
     """
 
     candidate: Model
     judge: Model
     direct: Model
     stop: Callable[[], None]
-    save: Callable[[], str | None]
+    save: Callable[[str], Kept | None]
 
 
 @contextmanager
@@ -45,13 +50,16 @@ def open_models(prepared: Prepared, *, warn: Callable[[str], None]) -> Iterator[
     with ExitStack() as stack:
         direct = stack.enter_context(open_model(prepared.models.candidate, how))
         judge = direct if _is_shared(prepared) else _open_judge(stack, prepared, how, warn)
-        if notice := getattr(judge, "notice", ""):
-            warn(notice)
+        if isinstance(judge, Noticed) and judge.notice:
+            warn(judge.notice)
         layers = _Layers(
             paces=Paces(rpm=prepared.request.rpm, tpm=prepared.request.tpm),
             recorder=Recorder() if prepared.request.record_to is not None else None,
             cache=_open_cache(stack, prepared, (direct.identity, judge.identity), warn),
-            trials={trial.slot: trial.trial_id for trial in prepared.plan.trials},
+            # A request of no known trial is never kept, and nothing of a hidden case may be.
+            trials={
+                trial.slot: trial.trial_id for trial in prepared.plan.trials if trial.suite != prepared.hidden_suite
+            },
         )
         models = {"candidate": direct.identity, "judge": judge.identity}
         if prepared.subject != LOOP and (prepared.request.rpm or prepared.request.tpm):
@@ -61,7 +69,7 @@ def open_models(prepared: Prepared, *, warn: Callable[[str], None]) -> Iterator[
             judge=layers.over(judge, "judge"),
             direct=direct,
             stop=layers.paces.stop,
-            save=lambda: _save(layers.recorder, prepared, models),
+            save=lambda run_id: _save(layers.recorder, prepared, models, run_id),
         )
 
 
@@ -81,13 +89,14 @@ class _Layers:
         paced = self.paces.over(model)
         if self.recorder is not None:
             return RecordingModel(model=paced, side=side, recorder=self.recorder)
-        if self.cache is not None and _is_live(model.identity):
+        if self.cache is not None and _may_be_cached(model.identity):
             return CachingModel(model=paced, side=side, store=self.cache, trials=self.trials)
         return paced
 
 
-def _is_live(identity: ModelIdentity) -> bool:
-    return identity.provider not in OFFLINE
+def _may_be_cached(identity: ModelIdentity) -> bool:
+    """Not an agent: which program answers, and with what settings, no request says."""
+    return identity.provider not in OFFLINE and identity.provider != AGENT
 
 
 def _open_cache(
@@ -95,19 +104,22 @@ def _open_cache(
 ) -> ReplyStore | None:
     if not prepared.request.cache:
         return None
-    if not any(map(_is_live, models)):
-        warn("the cache is off: authored and recorded answers cost nothing")
+    if not any(map(_may_be_cached, models)):
+        warn("the cache is off: authored and recorded answers cost nothing, and an agent's are never kept")
         return None
     store = ReplyStore(prepared.project.root, warn=warn)
     stack.callback(store.close)
     return store
 
 
-def _save(recorder: Recorder | None, prepared: Prepared, models: Mapping[str, ModelIdentity]) -> str | None:
+def _save(
+    recorder: Recorder | None, prepared: Prepared, models: Mapping[str, ModelIdentity], run_id: str
+) -> Kept | None:
     if recorder is None or prepared.request.record_to is None:
         return None
-    today = datetime.now(UTC).date().isoformat()
-    return recorder.save(prepared.project.root, prepared.request.record_to, models, recorded_on=today)
+    today, otherwise = datetime.now(UTC).date().isoformat(), f"{RUNS}/{run_id}/{RECORDING_FILE}"
+    root, to = prepared.project.root, prepared.request.record_to
+    return recorder.keep(root, to, models, recorded_on=today, otherwise=otherwise)
 
 
 def _is_shared(prepared: Prepared) -> bool:
@@ -127,8 +139,7 @@ def _open_judge(stack: ExitStack, prepared: Prepared, how: Opening, warn: Callab
         warn(f"the judge cannot be asked, so criteria stay unscored: {fault.message}")
         provider, name = parse_model(models.judge)
         # Where it would be asked, so that the run is the same one when the judge can be.
-        identity = ModelIdentity(provider=provider, name=name, endpoint=endpoint_of(provider, how), is_fixture=False)
-        return _AbsentJudge(identity=identity, why=fault.message)
+        return _AbsentJudge(identity=identity_unasked(provider, name, how), why=fault.message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,6 @@ from skillassay.wire import (
     ShapeProblem,
     WireReply,
     count_in,
-    cut,
     kind_of,
     list_in,
     malformed_call,
@@ -121,7 +120,7 @@ def _read(reply: dict[str, Any], stage: Stage, usage: Usage | None) -> WireReply
     feedback = object_in(reply, "promptFeedback") or {}
     if feedback.get("blockReason"):
         message = f"the prompt was blocked: {feedback['blockReason']}"
-        raise TrialError(cut(message), reason=Reason.BLOCKED, stage=stage, kind="prompt", usage=usage)
+        raise TrialError(message, reason=Reason.BLOCKED, stage=stage, kind="prompt", usage=usage)
     candidates = list_in(reply, "candidates")
     if not candidates:
         raise provider_error("empty", "the reply holds no candidate and no block reason", stage, usage=usage)
@@ -151,7 +150,7 @@ def _unfinished(word: str, told: Json, stage: Stage, usage: Usage | None) -> Tri
         message, reason = f"the model broke the call format: {word}{said}", Reason.CONTRACT_ERROR
     else:
         return provider_error("finish", f"the answer ended with {word}{said}", stage, usage=usage)
-    return TrialError(cut(message), reason=reason, stage=stage, kind=kind, usage=usage)
+    return TrialError(message, reason=reason, stage=stage, kind=kind, usage=usage)
 
 
 def _turn(content: dict[str, Any] | None, stage: Stage, usage: Usage | None) -> ModelTurn:

@@ -22,7 +22,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -30,29 +30,15 @@ import skillassay
 from skillassay.canonical import Json, JsonProblem, digest_of, parse_json, sha256_hex
 from skillassay.errors import InputError, Reason, Stage, TrialError
 from skillassay.models.base import ModelIdentity, ModelReply, ModelRequest, Recorded, request_json
+from skillassay.models.stored_reply import attempts_of_failure, model_turn_json, reply_from_json, usage_from_json
 from skillassay.regular import NotRegular, read_regular
-from skillassay.transcript import ModelTurn, ToolCall, Usage
+from skillassay.transcript import Usage
 
 TAPE_VERSION = 1
 MAX_BYTES = 512 << 20
 SIDES = ("candidate", "judge")
 _PIECES = ("system", "tools", "response_schema")
 _MODEL = ("label", "provider", "name", "endpoint", "is_fixture")
-
-
-def model_turn_json(turn: ModelTurn) -> dict[str, Json]:
-    """A model's turn as JSON, the same as inside a later request."""
-    return {"who": ModelTurn.__name__, **asdict(turn)}
-
-
-def model_turn_from_json(value: Any) -> ModelTurn:
-    """A model's turn from its JSON. Raises ``KeyError``, ``TypeError`` or ``ValueError`` for anything else."""
-    if value["who"] != ModelTurn.__name__:
-        raise ValueError(f"a reply is a {value['who']}")
-    if not isinstance(value["text"], str):
-        raise TypeError("a reply's text is no text")
-    calls = tuple(ToolCall(name=call["name"], args=dict(call["args"]), id=call["id"]) for call in value["calls"])
-    return ModelTurn(text=value["text"], calls=calls, raw=value["raw"], notes=tuple(value["notes"]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,11 +232,15 @@ def _recorded(header: Mapping[str, Any], digest: str) -> dict[str, Recorded]:
     if version > TAPE_VERSION:
         raise _Damage(f"it has format {version}, newer than {TAPE_VERSION}", "use a newer skillassay")
     try:
-        on = str(header["recorded_on"])
+        on = header["recorded_on"]
         models = {side: {field: header["models"][side][field] for field in _MODEL} for side in SIDES}
-        return {side: Recorded(**model, recorded_on=on, digest=digest) for side, model in models.items()}
     except (KeyError, TypeError) as error:
         raise _Damage("its first line lacks a field") from error
+    for model in models.values():
+        texts = [on, model["label"], model["provider"], model["name"], model["endpoint"] or ""]
+        if not (all(isinstance(text, str) for text in texts) and isinstance(model["is_fixture"], bool)):
+            raise _Damage("a field of its first line is not of its type")
+    return {side: Recorded(**model, recorded_on=on, digest=digest) for side, model in models.items()}
 
 
 def _call(value: Mapping[str, Any], pieces: Mapping[str, Json]) -> Call:
@@ -269,18 +259,24 @@ def _call(value: Mapping[str, Any], pieces: Mapping[str, Json]) -> Call:
 def _answered(call: Call, value: Mapping[str, Any], pieces: Mapping[str, Json]) -> Call:
     told: Sequence[str] = [name for name in ("reply", "error") if name in value]
     if told == ["error"]:
-        error = dict(value["error"])
-        error["reason"], error["stage"] = Reason(error["reason"]), Stage(error["stage"])
-        error["usage"] = None if error["usage"] is None else Usage(**error["usage"])
-        failure = Failure(**error)
+        failure = _failure_from_json(value["error"])
         return Call(key=call.key, side=call.side, slot=call.slot, request=call.request, failure=failure)
     if told != ["reply"]:
         raise ValueError("neither a reply nor an error, or both")
     reply = value["reply"]
-    answer = ModelReply(
-        turn=model_turn_from_json(pieces[reply["turn"]]),
-        usage=Usage(**reply["usage"]),
-        model=reply["model"],
-        n_attempts=int(reply["n_attempts"]),
-    )
+    answer = reply_from_json(pieces[reply["turn"]], reply)
     return Call(key=call.key, side=call.side, slot=call.slot, request=call.request, reply=answer)
+
+
+def _failure_from_json(value: Any) -> Failure:
+    kind, message = value["kind"], value["message"]
+    if not isinstance(message, str) or not isinstance(kind, (str, type(None))) or len(value) != len(fields(Failure)):
+        raise TypeError("an error's words are no text, or it has other fields")
+    return Failure(
+        reason=Reason(value["reason"]),
+        stage=Stage(value["stage"]),
+        kind=kind,
+        message=message,
+        n_attempts=attempts_of_failure(value["n_attempts"]),
+        usage=None if value["usage"] is None else usage_from_json(value["usage"]),
+    )

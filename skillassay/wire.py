@@ -15,6 +15,8 @@ from skillassay.errors import Reason, Stage, TrialError
 from skillassay.transcript import ModelTurn, Usage
 
 MAX_MESSAGE_CHARS = 500
+"""Of an error's message. Cut where secrets are taken out (:mod:`skillassay.models.calls`) and nowhere before."""
+
 MAX_TOKENS = 10**9
 """A count beyond it is no count: no model reads or writes so much in one call."""
 
@@ -38,9 +40,9 @@ def parse_body(body: bytes, *, stage: Stage) -> Json:
         text = body.decode()
         return parse_json(text)
     except UnicodeDecodeError as error:
-        message = f"HTTP 200 with a body that is not UTF-8 at byte {error.start}: {body[:80]!r}"
+        message = f"HTTP 200 with a body that is not UTF-8 at byte {error.start}: {body!r}"
     except JsonProblem as problem:
-        message = f"HTTP 200 with a body that is {problem}: {text[:80]!r}"
+        message = f"HTTP 200 with a body that is {problem}: {text!r}"
     raise provider_error("non_json", message, stage)
 
 
@@ -98,15 +100,10 @@ def mapped_schema(schema: Json, change: Callable[[dict[str, Json], dict[str, Jso
 
 def provider_error(kind: str, message: str, stage: Stage, *, usage: Usage | None = None) -> TrialError:
     """A ``provider_error`` of this kind."""
-    return TrialError(cut(message), reason=Reason.PROVIDER_ERROR, stage=stage, kind=kind, usage=usage)
+    return TrialError(message, reason=Reason.PROVIDER_ERROR, stage=stage, kind=kind, usage=usage)
 
 
 def malformed_call(what: str, call: Json, stage: Stage, *, usage: Usage | None = None) -> TrialError:
     """The ``contract_error`` of a call that cannot be made; ``call`` is shown as it came."""
     kind = "malformed_function_call"
-    return TrialError(cut(f"{what}: {call!r}"), reason=Reason.CONTRACT_ERROR, stage=stage, kind=kind, usage=usage)
-
-
-def cut(message: str) -> str:
-    """A message of at most ``MAX_MESSAGE_CHARS``."""
-    return message if len(message) <= MAX_MESSAGE_CHARS else message[: MAX_MESSAGE_CHARS - 1] + "…"
+    return TrialError(f"{what}: {call!r}", reason=Reason.CONTRACT_ERROR, stage=stage, kind=kind, usage=usage)

@@ -16,7 +16,8 @@ from skillassay import tape as tapes
 from skillassay.canonical import digest_of
 from skillassay.errors import InputError, Reason, Stage, TrialError
 from skillassay.models.base import ModelIdentity, ModelReply, ModelRequest, request_json
-from skillassay.tape import Tape, TapeBuilder, load_tape, model_turn_from_json, model_turn_json
+from skillassay.models.stored_reply import model_turn_from_json, model_turn_json
+from skillassay.tape import Tape, TapeBuilder, load_tape
 from skillassay.transcript import ModelTurn, Tool, ToolCall, ToolResult, ToolTurn, Turn, Usage, UserTurn
 
 RAW = {
@@ -272,3 +273,40 @@ def test_the_key_is_of_the_whole_request() -> None:
 def test_the_module_documents_its_version() -> None:
     """The docstring, which is the format, speaks of the version that is written."""
     assert f"``tape: {tapes.TAPE_VERSION}``" in (tapes.__doc__ or "")
+
+
+WRONG: list[tuple[str, tuple[str, ...], Any]] = [
+    ("reply", ("usage", "input_tokens"), "5 million"),
+    ("reply", ("usage", "output_tokens"), -5),
+    ("reply", ("usage", "total_tokens"), 10**12),
+    ("reply", ("usage", "estimated"), "no"),
+    ("reply", ("usage", "n_calls"), -1),
+    ("reply", ("n_attempts",), -7),
+    ("reply", ("n_attempts",), 0),
+    ("reply", ("n_attempts",), 1.5),
+    ("reply", ("model",), ["x"]),
+    ("error", ("usage", "input_tokens"), "5 million"),
+    ("error", ("n_attempts",), -7),
+    ("error", ("message",), ["x"]),
+    ("error", ("kind",), 3),
+    ("header", ("models", "judge", "is_fixture"), "no"),
+    ("header", ("models", "judge", "name"), 5),
+    ("header", ("recorded_on",), 5),
+]
+
+
+@pytest.mark.parametrize(("part", "path", "new"), WRONG, ids=[f"{p}.{'.'.join(path)}={n!r}" for p, path, n in WRONG])
+def test_a_value_that_no_model_could_have_told_is_damage(
+    tmp_path: Path, part: str, path: tuple[str, ...], new: Any
+) -> None:
+    """Though every digest is right: whoever writes a tape can write those too."""
+    header, *rest = lines(rendered(conversation()))
+    changed = header if part == "header" else next(line[part] for line in rest if part in line)
+    for name in path[:-1]:
+        changed = changed[name]
+    assert path[-1] in changed
+    changed[path[-1]] = new
+    body = b"".join(tapes._line(line) for line in rest)
+    header["sha256"] = hashlib.sha256(body).hexdigest()
+    with pytest.raises(InputError, match=r"the recording t\.jsonl cannot be used"):
+        read(tapes._line(header) + body, tmp_path)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from skillassay.canonical import Json
 from skillassay.errors import Stage
@@ -90,6 +90,9 @@ class Recorded:
 class ModelIdentity:
     """What a record says about a model: provider word, name as requested, endpoint without any credential.
 
+    ``address`` is a digest of the whole address where the endpoint is not all of it (see
+    :func:`skillassay.models.endpoint.address_digest`); the same name there may be another model.
+
     ``is_fixture``: its answers are authored. ``is_replay``: they are a recording, of the model that ``recorded`` names.
     Neither is a live model.
     """
@@ -100,6 +103,7 @@ class ModelIdentity:
     is_fixture: bool
     is_replay: bool = False
     recorded: Recorded | None = None
+    address: str | None = None
 
     @property
     def label(self) -> str:
@@ -115,6 +119,24 @@ class Address:
     name: str
     base_url: str | None = field(repr=False)
     api_key: str = field(repr=False)
+
+
+@runtime_checkable
+class Addressed(Protocol):
+    """A model that something else can ask by itself."""
+
+    @property
+    def address(self) -> Address:
+        """Where and with which key."""
+
+
+@runtime_checkable
+class Noticed(Protocol):
+    """A model of which something must be said before a run with it."""
+
+    @property
+    def notice(self) -> str:
+        """What; "" for nothing."""
 
 
 class Model(Protocol):

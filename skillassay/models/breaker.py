@@ -2,7 +2,8 @@
 
 A key that was refused, and a quota that is spent for the day, do not mend while a run goes on. After ``LIMIT`` calls in
 a row of one of these kinds nothing more is sent: each further call fails at once, which is quicker, and kinder to the
-provider. It is never a score. Whatever shows that the model did answer begins the count anew.
+provider. It is never a score. A call that ends in any other way, with an answer or another error, begins the count
+anew: a service that says something else in between is not yet sure.
 """
 
 from __future__ import annotations
@@ -19,16 +20,14 @@ _NEXT = {
 }
 """The kinds of ``provider_error`` that do not mend by waiting a minute, and what then helps."""
 
-_SAID_NOTHING = frozenset({Reason.PROVIDER_ERROR, Reason.TIMEOUT, Reason.MISSING_CAPABILITY, Reason.INTERRUPTED})
-"""Reasons that say nothing about whether the model would answer; every other one is an answer of sorts."""
-
 
 class Breaker:
     """The count for one model at one endpoint. Safe to call from several threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._in_a_row: dict[str, int] = {}
+        self._kind: str | None = None
+        self._n_in_a_row = 0
         self._open: tuple[str, str] | None = None
 
     @property
@@ -50,14 +49,13 @@ class Breaker:
     def answered(self) -> None:
         """A call brought a reply."""
         with self._lock:
-            self._in_a_row.clear()
+            self._kind = None
 
     def failed(self, error: TrialError) -> None:
         """A call that was sent brought none."""
+        kind = error.kind if error.reason is Reason.PROVIDER_ERROR and error.kind in _NEXT else None
         with self._lock:
-            if error.reason not in _SAID_NOTHING:
-                self._in_a_row.clear()
-            elif error.kind in _NEXT:
-                self._in_a_row[error.kind] = self._in_a_row.get(error.kind, 0) + 1
-                if self._in_a_row[error.kind] >= LIMIT and self._open is None:
-                    self._open = (error.kind, error.message)
+            self._n_in_a_row = self._n_in_a_row + 1 if kind == self._kind else 1
+            self._kind = kind
+            if kind is not None and self._n_in_a_row >= LIMIT and self._open is None:
+                self._open = (kind, error.message)

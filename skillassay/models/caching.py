@@ -1,159 +1,27 @@
-"""Replies kept for another run: an SQLite file, and the model that looks there first. Owns both, and what is kept.
+"""Replies kept for another run: the model that looks there first. Owns what is kept and for what question.
 
-``.skillassay/cache.sqlite`` (git-ignored), format 1 (``user_version``), one table:
+The key of a reply is the SHA-256 of all that could make another answer: the whole request; the trial, by an id made of
+suite, case, digest of the case, skill, digest of its bytes, mode and repeat; side, provider, model, the whole address;
+and the version of skillassay, which stands for how all of this is put into words and onto the wire. Nothing here ages:
+the answer of a name that later means another model stays what it was until the file is deleted.
 
-    replies(key TEXT PRIMARY KEY, sha256 TEXT NOT NULL, value TEXT NOT NULL)
-
-``value`` is the JSON of a reply (turn with the provider's content as it came, usage, model, attempts), ``sha256`` its
-digest. The key is the SHA-256 of all that could make another answer: the whole request; the trial, by an id made of
-suite, case, digest of the case, skill, digest of its bytes, mode and repeat; side, provider, model, endpoint; and the
-version of skillassay, which stands for how all of this is put into words and onto the wire. Nothing here ages: the
-answer of a name that later means another model stays what it was until the file is deleted.
-
-Kept is only what a model answered whole, and what its reader could use: never an error, never a cut or invented
-verdict. What cannot be read is no answer and what cannot be written is not kept: the model is asked, and the run goes
-on. Several processes may use the file at once.
+Kept, as the JSON of a reply (turn with the provider's content as it came, usage, model, attempts), is only what a model
+answered whole, and what its reader could use: never an error, never a cut or invented verdict. It is read as strictly
+as off the wire. The file is :mod:`skillassay.models.reply_store`'s.
 """
 
 from __future__ import annotations
 
 import json
-import sqlite3
-import threading
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import skillassay
-from skillassay.canonical import JsonProblem, digest_of, parse_json, sha256_hex
+from skillassay.canonical import JsonProblem, digest_of, parse_json
 from skillassay.models.base import Model, ModelIdentity, ModelReply, ModelRequest, request_json
-from skillassay.store import keep_out_of_git
-from skillassay.tape import model_turn_from_json, model_turn_json
-from skillassay.transcript import Usage
-
-CACHE_PATH = ".skillassay/cache.sqlite"
-CACHE_VERSION = 1
-BUSY_S = 5.0
-"""How long a process waits for another one that writes, before it does without."""
-
-
-class ReplyStore:
-    """The file. Every trouble with it is told once, through ``warn`` and at the end, and is never an error."""
-
-    def __init__(self, root: Path, *, warn: Callable[[str], None]) -> None:
-        self._warn = warn
-        self._lock = threading.Lock()
-        self._trouble: str | None = None
-        self._may_write = True
-        self._file: sqlite3.Connection | None = None
-        try:
-            self._file = _open(root)
-        except (sqlite3.Error, OSError, _Unusable) as error:
-            self._note("cannot be used", error)
-
-    def get(self, key: str) -> str | None:
-        """The value of a key; None where there is none that is whole."""
-        with self._lock:
-            if self._file is None:
-                return None
-            try:
-                row = self._file.execute("SELECT sha256, value FROM replies WHERE key = ?", (key,)).fetchone()
-            except sqlite3.Error as error:
-                self._note("cannot be read", error)
-                self._give_up_if_damaged(error)
-                return None
-            if row is None:
-                return None
-            digest, value = row
-            if isinstance(value, str) and sha256_hex(value.encode()) == digest:
-                return value
-            self._note("holds a damaged entry", None)
-        self.forget(key)
-        return None
-
-    def put(self, key: str, value: str) -> None:
-        """Keep a value; the first one of a key stays."""
-        with self._lock:
-            if self._file is None or not self._may_write:
-                return
-            try:
-                self._file.execute(
-                    "INSERT INTO replies VALUES (?, ?, ?) ON CONFLICT (key) DO NOTHING",
-                    (key, sha256_hex(value.encode()), value),
-                )
-            except (sqlite3.Error, UnicodeEncodeError) as error:
-                self._note("cannot be written", error)
-                self._may_write = isinstance(error, UnicodeEncodeError)
-                self._give_up_if_damaged(error)
-
-    def forget(self, key: str) -> None:
-        """Take out an entry that is of no use, so that a good one can stand there."""
-        with self._lock, suppress(sqlite3.Error):
-            if self._file is not None and self._may_write:
-                self._file.execute("DELETE FROM replies WHERE key = ?", (key,))
-
-    def close(self) -> None:
-        """Close the file and tell of the first trouble, if there was one."""
-        with self._lock:
-            if self._file is not None:
-                with suppress(sqlite3.Error):
-                    self._file.close()
-                self._file = None
-            trouble, self._trouble = self._trouble, None
-        if trouble is not None:
-            self._warn(trouble)
-
-    def _note(self, what: str, error: Exception | None) -> None:
-        if self._trouble is None:
-            why = f" ({error})" if error is not None else ""
-            self._trouble = f"the cache {CACHE_PATH} {what}{why}; models were asked instead. It may be deleted"
-
-    def _give_up_if_damaged(self, error: Exception) -> None:
-        # OperationalError is what passes (busy, full, read-only); any other kind means that the file itself is broken.
-        if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
-            self._may_write = False
-            if self._file is not None:
-                with suppress(sqlite3.Error):
-                    self._file.close()
-                self._file = None
-
-
-class _Unusable(Exception):
-    """What lies there is no cache of this format."""
-
-
-def _open(root: Path) -> sqlite3.Connection:
-    path = root / CACHE_PATH
-    path.parent.mkdir(parents=True, exist_ok=True)
-    keep_out_of_git(root)
-    if path.exists() and not path.is_file():  # a pipe would be waited for without end
-        raise _Unusable("it is no regular file")
-    # Each statement is a transaction of its own; the one connection is used under a lock.
-    file = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
-    try:
-        (version,) = file.execute("PRAGMA user_version").fetchone()
-        if version > CACHE_VERSION:
-            raise _Unusable(f"it has format {version}, newer than {CACHE_VERSION}")
-        if version < CACHE_VERSION:
-            _found(file)
-        file.execute("PRAGMA synchronous=NORMAL")
-        file.execute("SELECT 1 FROM replies LIMIT 1")
-    except BaseException:
-        file.close()
-        raise
-    return file
-
-
-def _found(file: sqlite3.Connection) -> None:
-    """Make a new file what it should be; several processes may be at it."""
-    with suppress(sqlite3.OperationalError):  # another process is just doing so; without it readers and writers wait
-        file.execute("PRAGMA journal_mode=WAL")
-    file.execute("BEGIN IMMEDIATE")
-    file.execute("CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, sha256 TEXT NOT NULL, value TEXT NOT NULL)")
-    file.execute(f"PRAGMA user_version={CACHE_VERSION}")
-    file.execute("COMMIT")
+from skillassay.models.reply_store import ReplyStore
+from skillassay.models.stored_reply import model_turn_json, reply_from_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,6 +70,7 @@ class CachingModel:
                 "provider": who.provider,
                 "model": who.name,
                 "endpoint": who.endpoint,
+                "address": who.address,
                 "skillassay": skillassay.__version__,
             }
         )
@@ -236,7 +105,4 @@ def _text(reply: ModelReply) -> str:
 
 
 def _reply(value: Any) -> ModelReply:
-    turn, usage = model_turn_from_json(value["turn"]), Usage(**value["usage"])
-    return replace(
-        ModelReply(turn=turn, usage=usage), model=value["model"], n_attempts=int(value["n_attempts"]), cached=True
-    )
+    return replace(reply_from_json(value["turn"], value), cached=True)

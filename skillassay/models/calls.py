@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from email.utils import parsedate_to_datetime
-from urllib.parse import quote
 
 from skillassay.attempt import MAX_REPLY_BYTES, Attempt, BadEncoding, TooLarge
+from skillassay.blotting import blot
 from skillassay.errors import Reason, Stage, TrialError
 from skillassay.models.base import ModelReply, ModelRequest
 from skillassay.retry import AttemptFailed, RetryPolicy, call_with_retries
@@ -72,12 +72,8 @@ def _one_attempt(ask: Callable[[float], None], *, timeout_s: float, stage: Stage
 
 def _told(error: TrialError, n_attempts: int, secrets: Iterable[str]) -> TrialError:
     """The error without secrets, which a server may have put into its message, and without context."""
-    message = error.message
-    forms = {form for secret in secrets for form in (secret, quote(secret, safe=""))} - {""}
-    for form in sorted(forms, key=len, reverse=True):  # a part of another secret must not break it up
-        message = message.replace(form, "[key]")
     return TrialError(
-        message[:MAX_MESSAGE_CHARS],
+        blot(error.message, secrets, max_chars=MAX_MESSAGE_CHARS),
         reason=error.reason,
         stage=error.stage,
         kind=error.kind,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from functools import cache
+from hashlib import scrypt
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -26,12 +29,32 @@ def bare_endpoint(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
 
 
-def secrets_in(url: str) -> frozenset[str]:
-    """What of ``url`` no message may repeat: its password, as written and as meant, and long values of its query."""
+@cache
+def address_digest(url: str) -> str | None:
+    """What tells addresses apart that a record calls alike; None where nothing was stripped from ``url``.
+
+    A user, a password or a query may choose another model behind the same path. One way, and slow on purpose: a record
+    may be shown to people who should not be able to try out passwords.
+    """
     parts = urlsplit(url)
-    password = parts.password or ""
-    values = [value for _, value in parse_qsl(parts.query) if len(value) >= MIN_SECRET_CHARS]
-    return frozenset({password, unquote(password), *values}) - {""}
+    told = [parts.username or "", parts.password or "", parts.query]
+    if not any(told):
+        return None
+    words = "\n".join([str(len(word)) + ":" + word for word in told]).encode()
+    return scrypt(words, salt=bare_endpoint(url).encode(), n=2**14, r=8, p=1, dklen=8).hex()
+
+
+def secrets_in(url: str) -> frozenset[str]:
+    """What of ``url`` no message may repeat: its password, as written, as meant and as sent, and what is long of its
+    user and its query.
+    """
+    parts = urlsplit(url)
+    user, password = parts.username or "", parts.password or ""
+    told = [value or name for name, value in parse_qsl(parts.query, keep_blank_values=True)]
+    words = {word for word in (user, unquote(user), *told) if len(word) >= MIN_SECRET_CHARS}
+    sent = b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode()
+    words |= {password, unquote(password), sent} if password or user in words else set()
+    return frozenset(words) - {""}
 
 
 def client_settings(url: str) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from skillassay.errors import Stage
 from skillassay.gemini_wire import build_contents, ordered_schema, quota_of, read_reply
 from skillassay.models import calls
 from skillassay.models.base import Address, ModelIdentity, ModelReply, ModelRequest
-from skillassay.models.endpoint import PUBLIC_ENDPOINTS, bare_endpoint, client_settings, secrets_in
+from skillassay.models.endpoint import PUBLIC_ENDPOINTS, address_digest, bare_endpoint, client_settings, secrets_in
 from skillassay.retry import AttemptFailed, RetryPolicy
 
 DEFAULT_API_VERSION = "v1beta"
@@ -51,8 +51,11 @@ class GeminiModel:
     @property
     def identity(self) -> ModelIdentity:
         """Who is asked; the endpoint without user, password and query."""
-        endpoint = None if self.is_fixture else bare_endpoint(self.base_url or PUBLIC_ENDPOINTS["gemini"])
-        return ModelIdentity(provider=self.provider, name=self.name, endpoint=endpoint, is_fixture=self.is_fixture)
+        url = self.base_url or PUBLIC_ENDPOINTS["gemini"]
+        endpoint, address = (None, None) if self.is_fixture else (bare_endpoint(url), address_digest(url))
+        return ModelIdentity(
+            provider=self.provider, name=self.name, endpoint=endpoint, is_fixture=self.is_fixture, address=address
+        )
 
     @property
     def address(self) -> Address:

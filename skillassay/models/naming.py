@@ -22,6 +22,9 @@ OFFLINE = frozenset({FIXTURE, REPLAY})
 """Providers behind which no live model stands: a run on one of them passes the fixture gate alone."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]*(?:/[A-Za-z0-9][A-Za-z0-9._:-]*)*")
+_REVISION = re.compile(r"(?:[-@](?:\d|preview|exp)[\w.-]*)?")
+"""What a provider may add to the name of a model that it answers for: `-001`, `-preview-09-2025`; not `-lite`."""
+
 _PATH = re.compile(r"(?!/)[^\\\0\n]+")
 FORMS = "write fixture, gemini:NAME, openai:NAME, replay:FILE or, for a judge, agent:NAME; as gemini:gemini-3.5-flash"
 
@@ -38,3 +41,14 @@ def parse_model(spec: str) -> tuple[str, str]:
     if provider != REPLAY and not _NAME.fullmatch(name):
         raise UsageError(f"model {spec!r}: {name!r} is not the name of a model", hint=FORMS)
     return provider, name
+
+
+def model_of(provider: str, name: str) -> str | None:
+    """The model behind a name; of an agent what stands behind the slash, None where it names none."""
+    return (name.partition("/")[2] or None) if provider == AGENT else name
+
+
+def is_called(answered: str, requested: str) -> bool:
+    """Whether a model's name as answered is the requested one, or a revision of it."""
+    asked, told = requested.removeprefix("models/"), answered.removeprefix("models/")
+    return told.startswith(asked) and _REVISION.fullmatch(told[len(asked) :]) is not None

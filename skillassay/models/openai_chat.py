@@ -22,10 +22,9 @@ from skillassay.attempt import Attempt, BadEncoding, TooLarge
 from skillassay.errors import EnvironmentFault, Reason, Stage, TrialError
 from skillassay.models import calls
 from skillassay.models.base import Address, ModelIdentity, ModelReply, ModelRequest
-from skillassay.models.endpoint import PUBLIC_ENDPOINTS, bare_endpoint, client_settings, secrets_in
+from skillassay.models.endpoint import PUBLIC_ENDPOINTS, address_digest, bare_endpoint, client_settings, secrets_in
 from skillassay.openai_wire import build_messages, build_response_format, build_tools, read_reply, told_error
 from skillassay.retry import AttemptFailed, RetryPolicy
-from skillassay.wire import cut
 
 PROVIDER = "openai"
 OWN_HOSTS = ("api.openai.com", ".api.openai.com", ".openai.azure.com")
@@ -56,8 +55,9 @@ class OpenAIModel:
     @property
     def identity(self) -> ModelIdentity:
         """Who is asked; the endpoint without user, password and query."""
-        endpoint = bare_endpoint(self.base_url or PUBLIC_ENDPOINTS[PROVIDER])
-        return ModelIdentity(provider=PROVIDER, name=self.name, endpoint=endpoint, is_fixture=False)
+        url = self.base_url or PUBLIC_ENDPOINTS[PROVIDER]
+        endpoint, address = bare_endpoint(url), address_digest(url)
+        return ModelIdentity(provider=PROVIDER, name=self.name, endpoint=endpoint, is_fixture=False, address=address)
 
     @property
     def address(self) -> Address:
@@ -194,7 +194,7 @@ def _told_refusal(status: int, told: Any, headers: Any, stage: Stage) -> Attempt
     if (isinstance(code, str) and code in BLOCKED_CODES) or (
         isinstance(metadata, dict) and "flagged_input" in metadata
     ):
-        error = TrialError(cut(message), reason=Reason.BLOCKED, stage=stage, kind="prompt")
+        error = TrialError(message, reason=Reason.BLOCKED, stage=stage, kind="prompt")
         return AttemptFailed(error, may_retry=False)
     kind = None
     if status == 429 and (SPENT_CODES.intersection(words) or PER_DAY.search(message)):

@@ -13,15 +13,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from skillassay.agents.launching import secret_variables
 from skillassay.errors import EnvironmentFault, InputError
-from skillassay.models.base import Model
-from skillassay.models.endpoint import PUBLIC_ENDPOINTS, bare_endpoint, is_loopback
+from skillassay.models.base import Model, ModelIdentity
+from skillassay.models.endpoint import PUBLIC_ENDPOINTS, address_digest, bare_endpoint, is_loopback
 from skillassay.models.naming import AGENT, FIXTURE, GEMINI, OPENAI, REPLAY, parse_model
 from skillassay.retry import RetryPolicy
 
@@ -58,8 +59,9 @@ class Opening:
 
 
 def api_keys_in_environment() -> tuple[str, ...]:
-    """The names of the key variables that are set to something."""
-    return tuple(name for name in KEY_VARIABLES if os.environ.get(name, "").strip())
+    """The names of the variables that are set to something and hold a key, by our list or by what they are called."""
+    ours = (name for name in KEY_VARIABLES if os.environ.get(name, "").strip())
+    return tuple(sorted({*ours, *secret_variables()}))
 
 
 @contextmanager
@@ -101,14 +103,14 @@ def _opened(provider: str, name: str, how: Opening) -> Model:
     return GeminiModel(name=name, api_key=api_key, base_url=base_url, retry=retry)
 
 
-def endpoint_of(provider: str, how: Opening) -> str | None:
-    """Where a model of this provider is asked, as a record says it; None without an address, or a usable one."""
-    if provider not in _BASE_URLS:
-        return None
-    try:
-        return bare_endpoint(_base_url(provider, how) or PUBLIC_ENDPOINTS[provider])
-    except EnvironmentFault:
-        return None
+def identity_unasked(provider: str, name: str, how: Opening) -> ModelIdentity:
+    """Who would be asked, as a record says it, where nobody can be; no endpoint without a usable address."""
+    endpoint = address = None
+    with suppress(EnvironmentFault):
+        if provider in _BASE_URLS:
+            url = _base_url(provider, how) or PUBLIC_ENDPOINTS[provider]
+            endpoint, address = bare_endpoint(url), address_digest(url)
+    return ModelIdentity(provider=provider, name=name, endpoint=endpoint, is_fixture=False, address=address)
 
 
 def judge_has_own_variables() -> bool:
@@ -160,11 +162,12 @@ def _api_key(provider: str, how: Opening, base_url: str | None) -> str:
             return key
     if provider == OPENAI and base_url is not None and is_loopback(base_url):
         return "no-key"  # a server on this machine asks for none, and the SDK does
+    local = ", or an OPENAI_BASE_URL at a loopback address, which needs none" if provider == OPENAI else ""
     raise EnvironmentFault(
         f"no key for {_TITLES[provider]}: neither {' nor '.join(names)} is set"
         if len(names) > 1
         else f"no key for {_TITLES[provider]}: {names[0]} is not set",
-        hint=f"export {_KEYS[provider][0]}=…, or run on authored answers with --model fixture",
+        hint=f"export {_KEYS[provider][0]}=…{local}, or run on authored answers with --model fixture",
     )
 
 

@@ -149,13 +149,13 @@ class Paces:
 
     def __init__(self, *, rpm: int | None, tpm: int | None) -> None:
         self._limits = (rpm, tpm)
-        self._lanes: dict[tuple[str, str, str | None], _Lane] = {}
+        self._lanes: dict[tuple[str, str, str | None, str | None], _Lane] = {}
         self._stopping = threading.Event()
 
     def over(self, model: Model) -> Model:
         """``model`` at its pace."""
         identity = model.identity
-        key = (identity.provider, identity.name, identity.endpoint)
+        key = (identity.provider, identity.name, identity.endpoint, identity.address)
         rpm, tpm = self._limits
         lane = self._lanes.setdefault(key, _Lane(pace=Pace(rpm=rpm, tpm=tpm), stopping=self._stopping))
         return PacedModel(model=model, lane=lane)
@@ -287,9 +287,8 @@ def _turn_texts(turn: Turn) -> Iterator[str]:
 
 
 def total_tokens(usage: Usage) -> int | None:
-    """What a reply says was used; None where it does not say all of it."""
-    if usage.total_tokens is not None:
-        return usage.total_tokens
-    if usage.input_tokens is None or usage.output_tokens is None:
+    """What a reply says was used, the larger of total and parts; None where it does not say all of it."""
+    parts = [usage.input_tokens, usage.output_tokens]
+    if usage.total_tokens is None and None in parts:
         return None
-    return usage.input_tokens + usage.output_tokens + (usage.thought_tokens or 0)
+    return max(usage.total_tokens or 0, sum(part or 0 for part in [*parts, usage.thought_tokens]))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from skillassay.canonical import Json, digest_of
-from skillassay.errors import Reason, TrialError
+from skillassay.errors import REPLAY_MISS, Reason, TrialError
 from skillassay.models.base import ModelIdentity, ModelReply, ModelRequest, request_json
 from skillassay.models.naming import REPLAY
 from skillassay.tape import Call, Tape, load_tape
@@ -37,7 +37,6 @@ class ReplayModel:
             recorded=tape.recorded[side],
         )
         self._side = side
-        self._record_again = _command(tape, name)
         self._calls = tuple(call for call in tape.calls if call.side == side)
         self._by_key: dict[str, list[Call]] = {}
         for call in self._calls:
@@ -51,8 +50,7 @@ class ReplayModel:
         call = self._find(digest_of(whole), request.slot)
         if call is None:
             message = f"the recording {self.identity.name} lacks this call: {self._why(whole, request.slot)}"
-            message = f"{message}; record it anew: {self._record_again}"
-            raise TrialError(message, reason=Reason.PROVIDER_ERROR, stage=request.stage, kind="replay_miss")
+            raise TrialError(message, reason=Reason.PROVIDER_ERROR, stage=request.stage, kind=REPLAY_MISS)
         if call.failure is not None:
             raise call.failure.error()
         assert call.reply is not None
@@ -89,12 +87,6 @@ def load_replay(path: Path, *, side: str, name: str | None = None) -> ReplayMode
     """
     shown_as = name or str(path)
     return ReplayModel(load_tape(path, shown_as=shown_as), side=side, name=shown_as)
-
-
-def _command(tape: Tape, name: str) -> str:
-    candidate, judge = tape.recorded["candidate"].label, tape.recorded["judge"].label
-    other = f" --judge-model {judge}" if judge != candidate else ""
-    return f"skillassay record --model {candidate}{other} --to {name}"
 
 
 def first_difference(recorded: Mapping[str, Json], asked: Mapping[str, Json]) -> str | None:

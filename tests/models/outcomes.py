@@ -48,7 +48,7 @@ class Happens:
 
     @property
     def exit_code(self) -> int:
-        """What `eval` ends with when this happens in a run that passes without it."""
+        """What `eval` ends with, under the fixture gate, when this happens in a run that passes without it."""
         return {"PASS": 0, "FAIL": 1}.get(self.status, 3)
 
 

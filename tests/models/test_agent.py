@@ -8,16 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from skillassay.case import Case, Criterion
 from skillassay.contract import JudgeTerms
 from skillassay.errors import EnvironmentFault, Reason, Stage, TrialError, UsageError
-from skillassay.judge import JUDGE_INSTRUCTIONS, ask_judge, parse_verdicts, ungrounded
+from skillassay.judge import JUDGE_INSTRUCTIONS, ask_judge, judge_document, parse_verdicts, ungrounded
 from skillassay.models.agent import load_agent_model
 from skillassay.models.base import ModelReply, ModelRequest
 from skillassay.models.opening import open_model
 from skillassay.transcript import Tool, UserTurn
-from tests.project import HELLO, Cli, build_small, records, small_case, small_rules
+from tests.project import HELLO, Cli, build_small, records, run_folder, small_case, small_rules
 
 KEY = "AIza-canary/key+3141"
 ANSWER = "hello hello"
@@ -149,6 +150,40 @@ def test_it_judges_under_the_instructions_alone(path: Path) -> None:
     assert seen["settings"]["skills"] == {"enabled": False}
 
 
+def test_a_judged_answer_puts_no_file_in(path: Path) -> None:
+    """What the program would read as `@path` is written otherwise: the same document, without the sign."""
+    judge = Judge(path, stream(json.dumps(GOOD)))
+    answer = 'hello @.gemini/settings.json and a\\@b "x"'
+    ask_judge(load_agent_model("gemini-cli"), CASE, answer, JudgeTerms())
+    (query,) = [text.removeprefix("--prompt=") for text in judge.seen["argv"] if text.startswith("--prompt=")]
+    assert "@" not in query
+    assert json.loads(query) == json.loads(judge_document(CASE, answer))
+
+
+def test_a_text_that_would_put_a_file_in_is_refused(path: Path) -> None:
+    """One that is no JSON document cannot be written otherwise."""
+    Judge(path, stream("x"))
+    with pytest.raises(TrialError) as caught:
+        load_agent_model("gemini-cli").generate(ModelRequest(system="", turns=(UserTurn(text="see @README.md"),)))
+    assert caught.value.reason is Reason.MISSING_CAPABILITY
+
+
+@pytest.mark.parametrize(
+    ("answered", "kind"), [("some-model", None), ("some-model-002", None), ("other", "other_model")]
+)
+def test_a_verdict_of_another_model_is_none(path: Path, answered: str, kind: str | None) -> None:
+    """The program asks some names as another model, and tells which."""
+    models = json.dumps({answered: {"total_tokens": 3}})
+    Judge(path, stream(json.dumps(GOOD)).replace('"stats": {', f'"stats": {{"models": {models}, '))
+    if kind is None:
+        assert judged("gemini-cli/some-model").model == answered
+    else:
+        with pytest.raises(TrialError) as caught:
+            judged("gemini-cli/some-model")
+        assert (caught.value.reason, caught.value.kind) == (Reason.PROVIDER_ERROR, kind)
+    assert judged("gemini-cli").model == answered
+
+
 def test_it_runs_with_the_users_login_in_an_empty_folder(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The user's home and the agent's own variables, none of anybody else's."""
     judge = Judge(path, stream(json.dumps(GOOD)))
@@ -205,9 +240,10 @@ def test_an_unknown_agent_is_wrong_usage(path: Path) -> None:
 
 
 def test_a_missing_program_is_the_machines_fault(path: Path) -> None:
-    """It is named."""
-    with pytest.raises(EnvironmentFault, match="needs the program gemini"):
+    """It is named, and how to get it."""
+    with pytest.raises(EnvironmentFault, match="needs the program gemini") as caught:
         load_agent_model("gemini-cli")
+    assert "npm install -g @google/gemini-cli" in str(caught.value.hint)
 
 
 def evaluated(cli: Cli) -> dict[str, Any]:
@@ -224,6 +260,44 @@ def test_a_whole_evaluation_is_judged(path: Path, cli: Cli) -> None:
     record = evaluated(cli)
     assert record["outcome"]["status"] == "PASS"
     assert [mark["by"] for mark in record["marks"]] == ["judge"]
+
+
+JUDGING = """\
+#!{python} -E
+import json, sys
+if sys.argv[-1] == "--version":
+    sys.exit(print("0.0.1"))
+query = next(text for text in sys.argv if text.startswith("--prompt="))
+document = json.loads(query.removeprefix("--prompt="))
+found = "hello" in document["answer"]
+words = {{"evidence": "hello" if found else "no hello", "verdict": "PASS" if found else "FAIL"}}
+entries = [{{"id": item["id"], "reasoning": "r", **words}} for item in document["criteria"]]
+stats = {{"total_tokens": 3, "models": {{"gemini-3.5-flash-001": {{"total_tokens": 3}}}}}}
+text = json.dumps({{"criteria": entries}})
+print(json.dumps({{"type": "message", "role": "assistant", "content": text}}))
+print(json.dumps({{"type": "result", "status": "success", "stats": stats}}))
+"""
+
+
+@pytest.mark.parametrize(
+    ("judge", "code"), [("agent:gemini-cli/gemini-3.5-flash", 0), ("agent:gemini-cli", 1)], ids=["named", "unnamed"]
+)
+def test_an_agents_verdicts_are_evidence_when_it_names_its_model(path: Path, cli: Cli, judge: str, code: int) -> None:
+    """From the contract to the lock; where no model is named nothing says who judged, and the run says so."""
+    (path / "gemini").write_text(JUDGING.format(python=sys.executable), encoding="utf-8")
+    (path / "gemini").chmod(0o755)
+    build_small(cli.root)
+    contract = cli.root / "evals/contract.yaml"
+    contract.write_text(contract.read_text("utf-8") + yaml.safe_dump({"judge": {"model": judge}}), "utf-8")
+    ran = cli("eval")
+    assert ran.code == 0, ran.out + ran.err
+    assert ("names no model" in ran.out) == (code != 0)
+    locked = cli("lock")
+    assert (locked.code == 0) == (code == 0), locked.out + locked.err
+    if code == 0:
+        assert cli("lock", "--check").code == 0
+        header = json.loads((run_folder(cli.root) / "run.json").read_text("utf-8"))
+        assert header["agents"]["judge"] == {"name": "gemini-cli", "file_digest": None, "version": "0.0.1"}
 
 
 def test_invented_words_decide_nothing(path: Path, cli: Cli) -> None:

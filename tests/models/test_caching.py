@@ -18,12 +18,15 @@ from typing import Any
 import pytest
 
 from skillassay.errors import Stage, TrialError
-from skillassay.models import caching
+from skillassay.models import caching, reply_store
 from skillassay.models.base import ModelIdentity, ModelReply, ModelRequest
-from skillassay.models.caching import CACHE_PATH, CachingModel, ReplyStore
+from skillassay.models.caching import CachingModel
+from skillassay.models.gemini import GeminiModel
+from skillassay.models.reply_store import APPLICATION_ID, CACHE_PATH, ReplyStore
 from skillassay.process import Isolation, detect_isolation
 from skillassay.transcript import ModelTurn, Usage, UserTurn
 from tests.models.wire_server import KEY, Canned, WireServer, refusal, reply, talking
+from tests.project import git
 
 PUBLIC = Path(__file__).parents[1] / "data" / "public" / "cache"
 SLOT = "q/one/none/1"
@@ -255,10 +258,49 @@ def _other_table(path: Path) -> None:
     with sqlite3.connect(path) as file:
         file.execute("CREATE TABLE replies (x)")
         file.execute("PRAGMA user_version=1")
+        file.execute(f"PRAGMA application_id={APPLICATION_ID}")
     file.close()
 
 
-DAMAGES = [_garbage, _truncate, _overwrite, _folder, _pipe, _newer, _other_table]
+def _foreign(path: Path) -> None:
+    path.unlink()
+    with sqlite3.connect(path) as file:
+        file.execute("CREATE TABLE accounts (x)")
+    file.close()
+
+
+def _foreign_of_the_same_version(path: Path) -> None:
+    path.unlink()
+    with sqlite3.connect(path) as file:
+        file.execute("CREATE TABLE replies (key TEXT PRIMARY KEY, sha256 TEXT NOT NULL, value TEXT NOT NULL)")
+        file.execute("PRAGMA user_version=1")
+    file.close()
+
+
+def _linked(path: Path) -> None:
+    path.rename(path.parent.parent / "victim.sqlite")
+    path.symlink_to("../victim.sqlite")
+
+
+def _linked_folder(path: Path) -> None:
+    path.parent.rename(path.parent.parent / "elsewhere")
+    path.parent.symlink_to("elsewhere")
+
+
+def _linked_log(path: Path) -> None:
+    (path.parent / f"{path.name}-journal").symlink_to("../victim")
+
+
+def _tracked(path: Path) -> None:
+    root = path.parent.parent
+    git(root, "init", "--quiet")
+    git(root, "add", "--force", CACHE_PATH)
+
+
+DAMAGES = [
+    *(_garbage, _truncate, _overwrite, _folder, _pipe, _newer, _other_table, _foreign, _foreign_of_the_same_version),
+    *(_linked, _linked_folder, _linked_log, _tracked),
+]
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
@@ -268,9 +310,9 @@ def test_a_damaged_file_is_a_miss_and_one_warning(
     """Whatever lies there: every model is asked, every answer is its own, one warning names the file."""
     for text in ("one", "two"):
         n_asked(tmp_path, warnings, request(text * 3000))
-    damage(tmp_path / CACHE_PATH)
     for name in ("-wal", "-shm"):
         (tmp_path / f"{CACHE_PATH}{name}").unlink(missing_ok=True)
+    damage(tmp_path / CACHE_PATH)
     with cached(tmp_path, warnings, reply({"text": "asked"})) as (model, server):
         told = [model.generate(request(text * 3000)).turn.text for text in ("one", "two", "three")]
     assert told == ["asked"] * 3
@@ -296,17 +338,45 @@ def test_an_entry_of_another_shape_is_a_miss(tmp_path: Path, warnings: list[str]
     """A value with the right digest and the wrong content is no answer either."""
     with cached(tmp_path, warnings, reply({"text": "ok"})) as (model, server):
         key = model._key(request(), "t1")
-        for value in ("", "null", "{}", '{"turn": 1}', '{"turn": {"who": "UserTurn", "text": "hi"}}'):
+        values = ["", "null", "{}", '{"turn": 1}', '{"turn": {"who": "UserTurn", "text": "hi"}}']
+        values += [json.dumps(_changed(json.loads(caching._text(_said("no"))), *change)) for change in WRONG]
+        for value in values:
             model.store.put(key, value)
             assert model.generate(request()).turn.text == "ok"
             model.store.forget(key)
-    assert len(server.seen) == 5
+    assert len(server.seen) == len(values)
+
+
+WRONG: list[tuple[tuple[str, ...], Any]] = [
+    (("usage", "input_tokens"), "5 million"),
+    (("usage", "output_tokens"), -5),
+    (("usage", "total_tokens"), True),
+    (("usage", "thought_tokens"), 10**12),
+    (("usage", "estimated"), 1),
+    (("usage", "n_calls"), 1.0),
+    (("n_attempts",), -7),
+    (("n_attempts",), 0),
+    (("n_attempts",), "3"),
+    (("model",), ["x"]),
+    (("turn", "text"), 5),
+    (("turn", "calls"), {}),
+    (("turn", "notes"), [5]),
+]
+
+
+def _changed(value: Any, path: tuple[str, ...], new: Any) -> Any:
+    inner = value
+    for name in path[:-1]:
+        inner = inner[name]
+    assert path[-1] in inner
+    inner[path[-1]] = new
+    return value
 
 
 PROGRAM = textwrap.dedent("""
     import sys
     from pathlib import Path
-    from skillassay.models.caching import ReplyStore
+    from skillassay.models.reply_store import ReplyStore
     root, name, rounds, size = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
     told = []
     sys.stdin.read(1)
@@ -370,7 +440,7 @@ def test_copairs_128_a_killed_writer_leaves_nothing_half(tmp_path: Path, warning
 FULL = textwrap.dedent("""
     import resource, sys
     from pathlib import Path
-    from skillassay.models.caching import ReplyStore
+    from skillassay.models.reply_store import ReplyStore
     told = []
     store = ReplyStore(Path(sys.argv[1]), warn=told.append)
     store.put("small", "kept")
@@ -395,7 +465,7 @@ def test_a_read_only_folder_does_not_stop_a_run(tmp_path: Path, warnings: list[s
     """What can be read is served, what cannot be written is not kept: one warning, no error."""
     n_asked(tmp_path, warnings, request())
     program = (
-        "import sys; from pathlib import Path; from skillassay.models.caching import ReplyStore\n"
+        "import sys; from pathlib import Path; from skillassay.models.reply_store import ReplyStore\n"
         "told = []; store = ReplyStore(Path(sys.argv[1]), warn=told.append)\n"
         "store.put('k', 'v'); got = store.get('k'); store.close(); print(got, len(told), told[0])\n"
     )
@@ -418,7 +488,7 @@ def test_a_busy_file_is_waited_for_and_then_done_without(
 ) -> None:
     """Another process holds the file for writing: reading goes on, the reply is not kept, the run is not stopped."""
     n_asked(tmp_path, warnings, request())
-    monkeypatch.setattr(caching, "BUSY_S", 0.05)
+    monkeypatch.setattr(reply_store, "BUSY_S", 0.05)
     other = sqlite3.connect(tmp_path / CACHE_PATH, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     assert n_asked(tmp_path, warnings, request()) == 0
@@ -458,3 +528,50 @@ def test_a_stage_is_not_part_of_a_question(tmp_path: Path, warnings: list[str]) 
     """Time-outs and accounts are not sent, so they do not make another question."""
     n_asked(tmp_path, warnings, request())
     assert n_asked(tmp_path, warnings, request(stage=Stage.JUDGE, timeout_s=3.0)) == 0
+
+
+@pytest.mark.parametrize(
+    "build", [_foreign, _linked, _linked_folder, _tracked], ids=["foreign", "link", "linked folder", "tracked"]
+)
+def test_a_file_that_is_not_ours_stays_as_it_is(
+    tmp_path: Path, warnings: list[str], build: Callable[[Path], None]
+) -> None:
+    """Not a byte of it changes, and nothing is put beside it."""
+    n_asked(tmp_path, warnings, request())
+    build(tmp_path / CACHE_PATH)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file() and ".git/" not in str(path)}
+    n_asked(tmp_path, warnings, request("new"))
+    after = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file() and ".git/" not in str(path)}
+    assert after == before
+
+
+def test_a_link_that_dangles_makes_no_file(tmp_path: Path, warnings: list[str]) -> None:
+    """The user's folder has no database that was not there."""
+    (tmp_path / "project/.skillassay").mkdir(parents=True)
+    (tmp_path / "project" / CACHE_PATH).symlink_to("../../victim.sqlite")
+    assert n_asked(tmp_path / "project", warnings, request()) == 1
+    assert not (tmp_path / "victim.sqlite").exists()
+    assert "is a link" in warnings[0]
+
+
+ADDRESSES = ["", "?deployment=small", "?deployment=large", "//one@", "//two@", "//one:pw@", "//one:other@"]
+
+
+def test_another_user_or_query_is_another_question(tmp_path: Path, warnings: list[str]) -> None:
+    """A gateway chooses the model by what a record does not show; each address asks for itself, and once."""
+    for _ in range(2):
+        with WireServer(reply({"text": "ok"})) as server:
+            for address in ADDRESSES:
+                store = ReplyStore(tmp_path, warn=warnings.append)
+                base = "https://e.invalid" + address if address.startswith("?") else "https://e.invalid"
+                url = base.replace("//", address) if address.startswith("//") else base
+                named = GeminiModel(name="m", api_key=KEY, base_url=url).identity
+                model = GeminiModel(name="m", api_key=KEY, base_url=server.base_url)
+                steady = _Steady(model.generate, named)
+                CachingModel(model=steady, side="candidate", store=store, trials={SLOT: "t1"}).generate(request())
+                model.close()
+                store.close()
+            asked = len(server.seen)
+        assert asked in {len(ADDRESSES), 0}
+    assert asked == 0
+    assert warnings == []

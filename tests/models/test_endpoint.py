@@ -12,14 +12,16 @@ from skillassay.models.endpoint import bare_endpoint, client_settings, is_loopba
     [
         ("https://example.org", "https://example.org", set()),
         ("https://example.org:8443/base/?token=0123456789", "https://example.org:8443/base", {"0123456789"}),
-        ("https://user:p%2Fw@example.org/v1", "https://example.org/v1", {"p%2Fw", "p/w"}),
+        ("https://user:p%2Fw@example.org/v1", "https://example.org/v1", {"p%2Fw", "p/w", "dXNlcjpwL3c="}),
         ("https://user@example.org/v1?api-version=2", "https://example.org/v1", set()),
-        ("http://a:b@c:d@[::1]:80/x#f", "http://[::1]:80/x", {"b@c:d"}),
+        ("http://a:b@c:d@[::1]:80/x#f", "http://[::1]:80/x", {"b@c:d", "YTpiQGM6ZA=="}),
+        ("https://a-long-user@e.org", "https://e.org", {"a-long-user", "YS1sb25nLXVzZXI6"}),
+        ("https://e.org/?a-token-alone", "https://e.org", {"a-token-alone"}),
         ("", "://", set()),
     ],
 )
 def test_a_record_says_where_and_no_secret(url: str, bare: str, secrets: set[str]) -> None:
-    """Scheme, host, port and path alone; the password in both spellings, and long values of the query."""
+    """Scheme, host, port and path alone; the password in each spelling, and what is long of user and query."""
     assert bare_endpoint(url) == bare
     assert secrets_in(url) == secrets
 

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from skillassay.agents.launching import secret_variables
 from skillassay.errors import EnvironmentFault, Exit, InputError, Reason, TrialError, UsageError
 from skillassay.models.base import ModelIdentity, ModelRequest
+from skillassay.models.endpoint import address_digest
 from skillassay.models.naming import parse_model
 from skillassay.models.opening import KEY_VARIABLES, Opening, api_keys_in_environment, open_model
 from skillassay.transcript import Tool, ToolResult, ToolTurn, UserTurn
@@ -36,7 +38,13 @@ judge:
 
 @pytest.fixture(autouse=True)
 def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in (*KEY_VARIABLES, "GOOGLE_GEMINI_BASE_URL", "OPENAI_BASE_URL", "SKILLASSAY_JUDGE_BASE_URL"):
+    for name in (
+        *KEY_VARIABLES,
+        *secret_variables(),
+        "GOOGLE_GEMINI_BASE_URL",
+        "OPENAI_BASE_URL",
+        "SKILLASSAY_JUDGE_BASE_URL",
+    ):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -140,11 +148,16 @@ def test_gemini_takes_key_and_endpoint_from_the_environment(
     for name, value in set_to.items():
         monkeypatch.setenv(name, value)
     with WireServer(OK) as server:
-        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.base_url.replace("//", "//user:pw@") + "/gw")
+        url = server.base_url.replace("//", "//user:pw@") + "/gw"
+        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", url)
         with open_model("gemini:gemini-x") as model:
             assert model.generate(ASK).turn.text == "ok"
             assert model.identity == ModelIdentity(
-                provider="gemini", name="gemini-x", endpoint=f"{server.base_url}/gw", is_fixture=False
+                provider="gemini",
+                name="gemini-x",
+                endpoint=f"{server.base_url}/gw",
+                is_fixture=False,
+                address=address_digest(url),
             )
     (seen,) = server.seen
     assert seen.path == "/gw/v1beta/models/gemini-x:generateContent"
@@ -163,7 +176,16 @@ def test_gemini_without_a_key_says_which_variable_to_set() -> None:
     with pytest.raises(EnvironmentFault) as caught, open_model("gemini:gemini-x"):
         pass
     assert "GEMINI_API_KEY" in str(caught.value.hint)
+    assert "OPENAI" not in str(caught.value.hint)
     assert caught.value.exit_code is Exit.UNDECIDED
+
+
+def test_openai_without_a_key_says_that_this_machine_needs_none() -> None:
+    """Most who name one mean a server of their own."""
+    with pytest.raises(EnvironmentFault) as caught, open_model("openai:gpt-x"):
+        pass
+    assert "OPENAI_API_KEY" in str(caught.value.hint)
+    assert "OPENAI_BASE_URL at a loopback address, which needs none" in str(caught.value.hint)
 
 
 @pytest.mark.parametrize(
@@ -259,6 +281,15 @@ def test_the_names_of_set_keys_are_told(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("GOOGLE_API_KEY", "k")
     monkeypatch.setenv("OPENAI_API_KEY", "")
     assert api_keys_in_environment() == ("GOOGLE_API_KEY",)
+
+
+@pytest.mark.parametrize(
+    "name", ["CODEX_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "MISTRAL_API_KEY", "GH_TOKEN", "DB_PASSWORD", "my_secret"]
+)
+def test_a_key_is_told_by_what_it_is_called(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """We cannot know every service: a script must not read what a name says to be secret."""
+    monkeypatch.setenv(name, "k")
+    assert api_keys_in_environment() == (name,)
 
 
 def test_importing_and_parsing_costs_neither_server_nor_sdk() -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from skillassay.errors import Reason, Stage, TrialError
 from skillassay.models.base import ModelIdentity, ModelReply, ModelRequest
 from skillassay.models.breaker import LIMIT, Breaker
-from skillassay.models.pacing import WINDOW_S, Pace, Paces, Window, estimated_tokens
+from skillassay.models.pacing import WINDOW_S, Pace, Paces, Window, estimated_tokens, total_tokens
 from skillassay.retry import AttemptFailed, RetryPolicy, call_with_retries
 from skillassay.transcript import ModelTurn, ToolCall, ToolResult, ToolTurn, Usage, UserTurn
 
@@ -281,7 +281,7 @@ def test_many_threads_at_once_keep_to_the_limit() -> None:
     for thread in threads:
         thread.start()
     until = time.monotonic() + PATIENCE_S
-    while len(pace._queue) < len(threads) and time.monotonic() < until:
+    while len(pace._queue) < sum(thread.is_alive() for thread in threads) and time.monotonic() < until:
         time.sleep(0.001)
     closing.set()
     pace.wake()
@@ -380,15 +380,42 @@ def test_an_answer_in_between_begins_the_count_anew(between: str) -> None:
     assert not breaker.is_open
 
 
-def test_other_failures_in_between_change_nothing() -> None:
-    """A connection that breaks says nothing about the key; and a quota per minute mends by itself, however often."""
+@pytest.mark.parametrize("between", ["connection", "quota", "server", "quota_day"])
+def test_another_failure_in_between_begins_the_count_anew(between: str) -> None:
+    """Calls in a row means in a row; and the kind that comes between has a count of its own."""
     breaker = Breaker()
+    for _ in range(50):
+        for kind in ["auth"] * (LIMIT - 1) + [between]:
+            breaker.failed(failed(kind).error)
+            assert not breaker.is_open
     for _ in range(LIMIT):
         assert not breaker.is_open
-        for kind in ("connection", "quota", "server", "auth"):
-            breaker.failed(failed(kind).error)
+        breaker.failed(failed("auth").error)
     assert breaker.is_open
+
+
+def test_a_quota_per_minute_opens_nothing() -> None:
+    """It mends by itself, however often it comes."""
     patient = Breaker()
     for _ in range(50):
         patient.failed(failed("quota").error)
     assert not patient.is_open
+
+
+@pytest.mark.parametrize(
+    ("told", "used"),
+    [
+        (Usage(input_tokens=10, output_tokens=5, total_tokens=15), 15),
+        (Usage(input_tokens=900, output_tokens=50, total_tokens=1), 950),
+        (Usage(input_tokens=900, output_tokens=50, thought_tokens=30, total_tokens=0), 980),
+        (Usage(input_tokens=10, output_tokens=5, total_tokens=40), 40),
+        (Usage(input_tokens=10, total_tokens=4), 10),
+        (Usage(total_tokens=4), 4),
+        (Usage(input_tokens=10, output_tokens=5, thought_tokens=7), 22),
+        (Usage(input_tokens=10), None),
+        (Usage(), None),
+    ],
+)
+def test_a_total_below_its_parts_is_not_believed(told: Usage, used: int | None) -> None:
+    """The larger of the two is booked; where neither is whole, the estimate stays."""
+    assert total_tokens(told) == used

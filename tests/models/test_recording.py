@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +14,7 @@ import pytest
 
 from skillassay.errors import Reason, Stage, StoreError, TrialError
 from skillassay.models.base import Model, ModelIdentity, ModelReply, ModelRequest
-from skillassay.models.recording import Recorder, RecordingModel
+from skillassay.models.recording import Kept, Recorder, RecordingModel
 from skillassay.models.replay import load_replay
 from skillassay.transcript import Turn, UserTurn
 from tests.models.wire_server import KEY, OK, Canned, refusal, reply, talking
@@ -194,3 +196,39 @@ def test_the_file_is_an_ordinary_one(tmp_path: Path, recorder: Recorder) -> None
     os.umask(umask)
     assert stat.S_IMODE((tmp_path / "t.jsonl").stat().st_mode) == 0o666 & ~umask
     assert [path.name for path in tmp_path.iterdir()] == ["t.jsonl"]
+
+
+def test_failures_of_many_threads_are_all_counted(recorder: Recorder) -> None:
+    """One that was lost could let a bad recording take the place of a good one."""
+    n_threads, n_each = 8, 500
+    switch = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+
+    def fail() -> None:
+        for _ in range(n_each):
+            recorder.count_failure()
+
+    try:
+        threads = [threading.Thread(target=fail) for _ in range(n_threads)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(switch)
+    assert recorder.n_failed == n_threads * n_each
+
+
+def test_what_cannot_be_written_is_kept_elsewhere_or_told(read_only: Path, recorder: Recorder) -> None:
+    """In the other place with the reason; nowhere, with both, where that fails too."""
+    with talking(OK) as (model, _):
+        models = {"candidate": model.identity, "judge": model.identity}
+
+        def kept(otherwise: str) -> Kept:
+            return recorder.keep(read_only, "sub/t.jsonl", models, recorded_on="2026-01-02", otherwise=otherwise)
+
+        assert kept("sub/u.jsonl").path is None
+        assert "sub/u.jsonl cannot be written" in str(kept("sub/u.jsonl").why)
+        elsewhere = kept("t.jsonl")
+    assert (elsewhere.path, (read_only / "t.jsonl").is_file()) == ("t.jsonl", True)
+    assert "sub/t.jsonl cannot be written" in str(elsewhere.why)
