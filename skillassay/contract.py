@@ -6,22 +6,69 @@ Every field but ``contract: 1`` has a default, so that a small contract is a pag
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from decimal import Decimal
-from fractions import Fraction
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from skillassay.canonical import Json
+from skillassay.contract_terms import (
+    DEFAULT_INSTRUCTIONS,
+    CandidateTerms,
+    DatasetTerms,
+    EnvironmentTerms,
+    ExpectedTerms,
+    HoldoutTerms,
+    IdentityTerms,
+    JudgeTerms,
+    LockTerms,
+    Models,
+    Prompts,
+    ScoringTerms,
+)
 from skillassay.documents import Document, load_document
 from skillassay.downgrades import DOWNGRADABLE, downgrade_findings
-from skillassay.errors import UsageError
 from skillassay.findings import Finding, Severity, register
+from skillassay.gate_terms import (
+    GateTerms,
+    SliceTerms,
+    exact_fraction,
+    gate_binding,
+    raised_quality_min,
+    read_gate,
+    read_slices,
+)
+from skillassay.groups import FIELDS, unstated
 from skillassay.schema import document_findings
 
+__all__ = [  # the words of a contract come from here, in whichever module they are written down
+    "CONTRACT_PATH",
+    "DEFAULT_GLOBS",
+    "DEFAULT_INSTRUCTIONS",
+    "CandidateTerms",
+    "Contract",
+    "DatasetTerms",
+    "EnvironmentTerms",
+    "ExpectedTerms",
+    "GateTerms",
+    "HoldoutTerms",
+    "IdentityTerms",
+    "JudgeTerms",
+    "LockTerms",
+    "Models",
+    "Prompts",
+    "ScoringTerms",
+    "SliceTerms",
+    "build_contract",
+    "exact_fraction",
+    "incomplete_findings",
+    "load_contract",
+    "raised_quality_min",
+]
+
 BAD_PATH = register("contract.bad-path", "A path or glob of the contract leaves the project, or is no path.")
+
+INCOMPLETE = register("contract.incomplete", "The contract does not state what only it can; the gate fails for it.")
 
 CONTRACT_PATH = "evals/contract.yaml"
 
@@ -37,73 +84,6 @@ DEFAULT_GLOBS = (
     ".github/skills/*",
     "plugins/*/skills/*",
 )
-DEFAULT_INSTRUCTIONS = (
-    "You are a careful assistant. Answer the user's request completely, in the language of the request."
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CandidateTerms:
-    """How the candidate is asked. All of it is bound by evidence.
-
-    ``endpoint`` is where its evidence must come from, None the provider's own. It sends nothing anywhere: a run is
-    addressed by option or environment, and one that was addressed elsewhere is no evidence.
-    """
-
-    model: str = "fixture"
-    endpoint: str | None = None
-    subject: str = "loop"
-    instructions: str = DEFAULT_INSTRUCTIONS
-    temperature: float = 0.0
-    seed: int | None = None
-    max_output_tokens: int = 4096
-    turn_limit: int = 12
-    timeout_s: float = 120.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeTerms:
-    """How the judge is asked. Its temperature is always 0; ``endpoint`` as the candidate's."""
-
-    model: str = "fixture"
-    endpoint: str | None = None
-    max_output_tokens: int = 4096
-    timeout_s: float = 120.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateTerms:
-    """The limits of the gate. ``quality_min`` is exact, so that k/n is compared in integers."""
-
-    quality_min: Fraction = Fraction(4, 5)
-    min_cases: int = 3
-    lift_rule: str = "point"
-    manual_block: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LockTerms:
-    """What the lock accepts as proof and what it leaves out of digests."""
-
-    requires: str = "declared"
-    require_evidence: str = "all"
-    ignore: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Models:
-    """The two models of a run, as their labels."""
-
-    candidate: str
-    judge: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prompts:
-    """Digests of the fixed texts that candidate and judge are given."""
-
-    candidate: str
-    judge: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,19 +99,38 @@ class Contract:
     routing_suites: tuple[str, ...] = ("evals/routing.json",)
     suites_named: frozenset[str] = frozenset()
     fixtures: tuple[str, ...] = ("evals/fixtures/*.yaml",)
-    candidate: CandidateTerms = CandidateTerms()
-    judge: JudgeTerms = JudgeTerms()
+    identity: IdentityTerms = field(default_factory=IdentityTerms)
+    candidate: CandidateTerms = field(default_factory=CandidateTerms)
+    dataset: DatasetTerms = field(default_factory=DatasetTerms)
+    expected: ExpectedTerms = field(default_factory=ExpectedTerms)
+    scoring: ScoringTerms = field(default_factory=ScoringTerms)
+    judge: JudgeTerms = field(default_factory=JudgeTerms)
+    environment: EnvironmentTerms = field(default_factory=EnvironmentTerms)
     eager_scope: str = "skill"
-    gate: GateTerms = GateTerms()
-    lock: LockTerms = LockTerms()
+    gate: GateTerms = field(default_factory=GateTerms)
+    slices: Mapping[str, SliceTerms] = field(default_factory=dict)
+    holdout: HoldoutTerms | None = None
+    freshness_max_age_days: int | None = None
+    retention: str = "full"
+    lock: LockTerms = field(default_factory=LockTerms)
     downgrade: frozenset[str] = frozenset()
-    owner: str | None = None
+
+    @property
+    def owner(self) -> str | None:
+        """Who answers for the contract."""
+        return self.identity.owner
+
+    @property
+    def unstated(self) -> tuple[str, ...]:
+        """What the contract does not say and must, as ``group.field``."""
+        return unstated({"identity": asdict(self.identity), "dataset": asdict(self.dataset)})
 
     def binding(self, *, models: Models, prompts: Prompts) -> Json:
         """What evidence proves something under: candidate, judge, gate rules, scorer version.
 
-        The models are those of the run, which a command-line option may have changed. Owner, globs and lock rules never
-        count: they change no answer and no verdict.
+        The models are those of the run, which a command-line option may have changed. Identity, the words on the
+        dataset, globs, retention and lock rules never count: they change no answer and no verdict. A rule that is at
+        its default stays out, since older evidence was made without a word on it.
         """
         return {
             "candidate": {
@@ -151,11 +150,9 @@ class Contract:
                 "max_output_tokens": self.judge.max_output_tokens,
                 **_named(endpoint=self.judge.endpoint),
             },
-            "gate": {
-                "quality_min": str(self.gate.quality_min),
-                "min_cases": self.gate.min_cases,
-                "lift_rule": self.gate.lift_rule,
-            },
+            "gate": gate_binding(self.gate, self.slices),
+            **({"holdout": self.holdout.suite} if self.holdout is not None else {}),
+            **({"freshness": self.freshness_max_age_days} if self.freshness_max_age_days is not None else {}),
             "scorer": SCORER_VERSION,
         }
 
@@ -189,6 +186,21 @@ def load_contract(root: Path) -> tuple[Contract | None, tuple[Finding, ...]]:
     return contract, downgrade_findings(document, document.value.get("check", {}).get("downgrade", ()))
 
 
+def incomplete_findings(contract: Contract) -> tuple[Finding, ...]:
+    """A warning for each field that only the contract can state and does not: the gate fails for it."""
+    known = {field.path: field for field in FIELDS}
+    return tuple(
+        Finding(
+            code=INCOMPLETE,
+            severity=Severity.WARNING,
+            path=CONTRACT_PATH,
+            message=f"{known[path].key} is not stated: {known[path].missing}",
+            hint="state it; the gate's line contract_complete fails without it (docs/reference/groups.md)",
+        )
+        for path in contract.unstated
+    )
+
+
 def _path_findings(document: Document) -> tuple[Finding, ...]:
     """The globs and paths that lead out of the project, each with its line."""
     found = []
@@ -196,6 +208,8 @@ def _path_findings(document: Document) -> tuple[Finding, ...]:
     lists: dict[tuple[str, ...], list[str]]
     lists = {("skills",): document.value.get("skills", []), ("fixtures",): document.value.get("fixtures", [])}
     lists |= {("suites", kind): names for kind, names in suites.items()}
+    if "digests" in document.value.get("holdout", {}):
+        lists["holdout", "digests"] = [document.value["holdout"]["digests"]]
     for where, names in lists.items():
         for index, name in enumerate(names):
             if name.startswith(("/", "~")) or ".." in name.split("/") or "\\" in name or name[1:2] == ":":
@@ -212,7 +226,8 @@ def _path_findings(document: Document) -> tuple[Finding, ...]:
     return tuple(found)
 
 
-_WHOLE = ("seed", "max_output_tokens", "turn_limit", "min_cases")
+_WHOLE = ("seed", "max_output_tokens", "turn_limit")
+_IDENTITY = tuple(IdentityTerms.__dataclass_fields__)
 _REAL = ("temperature", "timeout_s")
 
 
@@ -225,9 +240,6 @@ def _settled(terms: Mapping[str, Any]) -> dict[str, Any]:
 def build_contract(value: Mapping[str, Any]) -> Contract:
     """A contract from a validated document."""
     suites = value.get("suites", {})
-    gate = _settled(value.get("gate", {}))
-    if "quality_min" in gate:
-        gate["quality_min"] = exact_fraction(gate["quality_min"])
     lock = dict(value.get("lock", {}))
     lock["ignore"] = tuple(lock.get("ignore", ()))
     default = Contract()
@@ -238,34 +250,19 @@ def build_contract(value: Mapping[str, Any]) -> Contract:
         routing_suites=tuple(suites.get("routing", default.routing_suites)),
         suites_named=frozenset(suites),
         fixtures=tuple(value.get("fixtures", default.fixtures)),
+        identity=IdentityTerms(**{name: value[name] for name in _IDENTITY if name in value}),
         candidate=CandidateTerms(**_settled(value.get("candidate", {}))),
+        dataset=DatasetTerms(**value.get("dataset", {})),
+        expected=ExpectedTerms(**value.get("expected", {})),
+        scoring=ScoringTerms(**value.get("scoring", {})),
         judge=JudgeTerms(**_settled(value.get("judge", {}))),
+        environment=EnvironmentTerms(**value.get("environment", {})),
         eager_scope=value.get("eager", {}).get("scope", default.eager_scope),
-        gate=GateTerms(**gate),
+        gate=read_gate(value.get("gate", {})),
+        slices=read_slices(value.get("slices", {})),
+        holdout=HoldoutTerms(**value["holdout"]) if "holdout" in value else None,
+        freshness_max_age_days=value.get("freshness", {}).get("max_age_days"),
+        retention=value.get("retention", default.retention),
         lock=LockTerms(**lock),
         downgrade=DOWNGRADABLE.intersection(value.get("check", {}).get("downgrade", ())),
-        owner=value.get("owner"),
     )
-
-
-def exact_fraction(number: float | str) -> Fraction:
-    """The fraction that the decimal text of ``number`` says: 0.8 is 4/5, not the nearest binary float."""
-    return Fraction(Decimal(str(number)))
-
-
-_DECIMAL = re.compile(r"[0-9]{0,9}(?:[0-9]|\.[0-9]{1,30})", re.ASCII)
-
-
-def raised_quality_min(terms: GateTerms, wanted: str | None) -> Fraction:
-    """``gate.quality_min``, or the higher value a command asks for. A lower one is refused: a gate is not loosened."""
-    if wanted is None:
-        return terms.quality_min
-    if not _DECIMAL.fullmatch(wanted):
-        raise UsageError(f"QUALITY_MIN {wanted!r} is not a number", hint="give a number from 0 to 1, as 0.9")
-    value = exact_fraction(wanted)
-    if not terms.quality_min <= value <= 1:
-        raise UsageError(
-            f"QUALITY_MIN {wanted} is not between the contract's {float(terms.quality_min):g} and 1",
-            hint="a command may only raise the limit; lower gate.quality_min in evals/contract.yaml",
-        )
-    return value

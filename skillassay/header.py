@@ -14,27 +14,77 @@ from pathlib import Path
 from typing import Any
 
 import skillassay
+from skillassay.agents.known import is_agent
 from skillassay.assessment import facts_to_json
-from skillassay.canonical import Json, digest_of
+from skillassay.canonical import Json, digest_of, sha256_hex
 from skillassay.contract import CONTRACT_PATH
+from skillassay.freeze import freeze
+from skillassay.isolation import walls_with_network
+from skillassay.kept_cases import keep_suites, kept_bytes
 from skillassay.preparation import EvalRequest, Prepared
 from skillassay.process import git
+from skillassay.retention import HASH
 from skillassay.snapshot import build_catalog
 
 PACKAGES = ("google-genai", "openai", "google-adk", "jsonschema", "pyyaml", "regex", "semver")
 
 
-def build_header(prepared: Prepared, *, run_id: str, created_at: str, models: Mapping[str, Any]) -> dict[str, Any]:
-    """Everything a record says about a run before it starts. Holds no key and no header of a request."""
+def build_header(
+    prepared: Prepared,
+    *,
+    run_id: str,
+    created_at: str,
+    models: Mapping[str, Any],
+    agents: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Everything a record says about a run before it starts. Holds no key and no header of a request.
+
+    ``agents`` are the command-line agents of a side (``candidate``, ``judge``), as :mod:`skillassay.agents.about` says.
+    """
     project, request = prepared.project, prepared.request
+    packages: dict[str, Json] = {name: _version(name) for name in PACKAGES}
     return {
         "id": run_id,
         "created_at": created_at,
         "skillassay": skillassay.__version__,
-        "contract": {"path": prepared.contract.path or f"defaults (no {CONTRACT_PATH})", "binding": prepared.binding},
+        "contract": {
+            "path": prepared.contract.path or f"defaults (no {CONTRACT_PATH})",
+            "binding": prepared.binding,
+            "groups": freeze(prepared, models, created_at=created_at, packages=packages),
+        },
         "binding_digest": digest_of(prepared.binding),
+        "retention": prepared.contract.retention,
         "models": dict(models),
         "subject": prepared.subject,
+        **_material(prepared),
+        "fixture_digest": prepared.rules.digest if prepared.rules is not None else None,
+        "facts": facts_to_json(prepared.facts),
+        "agents": dict(agents or {}),
+        "isolation": {
+            "level": prepared.isolation.name.lower(),
+            "scripts": _walls(prepared),
+            "skills": _with_scripts(prepared),
+        },
+        "settings": _settings(request),
+        "git": git_state(project.root),
+        "environment": _machine(packages),
+    }
+
+
+def _machine(packages: Mapping[str, Json]) -> dict[str, Json]:
+    return {
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "packages": dict(packages),
+        "host": socket.gethostname(),
+        "cpus": os.cpu_count(),
+    }
+
+
+def _material(prepared: Prepared) -> dict[str, Json]:
+    """What the run is about, by digest: skills now and before, suites and cases, and the file that keeps these."""
+    project = prepared.project
+    return {
         "skills": {
             ready.path: {"name": ready.skill.name, "version": ready.skill.version, "digest": ready.digest}
             for ready in project.usable
@@ -45,23 +95,23 @@ def build_header(prepared: Prepared, *, run_id: str, created_at: str, models: Ma
         },
         "suites": {suite.name: {"version": suite.version, "digest": suite.digest} for suite in project.suites},
         "cases": {f"{case.suite}/{case.id}": case.digest for case in project.cases},
-        "fixture_digest": prepared.rules.digest if prepared.rules is not None else None,
-        "facts": facts_to_json(prepared.facts),
-        "isolation": {
-            "level": prepared.isolation.name.lower(),
-            "scripts": prepared.policy.why,
-            "skills": _with_scripts(prepared),
-        },
-        "settings": _settings(request),
-        "git": git_state(project.root),
-        "environment": {
-            "python": platform.python_version(),
-            "platform": platform.platform(),
-            "packages": {name: _version(name) for name in PACKAGES},
-            "host": socket.gethostname(),
-            "cpus": os.cpu_count(),
-        },
+        "cases_file": sha256_hex(kept_cases_bytes(prepared)),
     }
+
+
+def kept_cases_bytes(prepared: Prepared) -> bytes:
+    """The run's ``cases.json``: of every suite with a planned case what may be kept of it."""
+    planned = {trial.suite for trial in prepared.plan.trials}
+    suites = [suite for suite in prepared.project.suites if suite.name in planned]
+    return kept_bytes(keep_suites(suites, with_texts=prepared.contract.retention != HASH))
+
+
+def _walls(prepared: Prepared) -> str:
+    """Why scripts may run, or not. An agent runs them with its own tools, and with the network that it has itself."""
+    level = prepared.isolation
+    if not is_agent(prepared.subject):
+        return prepared.policy.why
+    return prepared.policy.why.replace(level.value, walls_with_network(level))
 
 
 def _settings(request: EvalRequest) -> dict[str, Json]:
@@ -76,6 +126,8 @@ def _settings(request: EvalRequest) -> dict[str, Json]:
             "subject": request.subject,
             "base": request.base,
         },
+        "purpose": request.purpose,
+        "holdout": request.holdout,
         "jobs": request.jobs,
         "rpm": request.rpm,
         "tpm": request.tpm,
