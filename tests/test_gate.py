@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from skillassay.breakdown import About, build_breakdown
 from skillassay.contract import GateTerms
 from skillassay.errors import Exit, Reason
 from skillassay.gate import Decision, GateInput, GateLine, Status, decide, decimal_text
@@ -39,6 +40,7 @@ def decided(
     """The decision on a run in which each trial says ``say(trial)``."""
     plan = plan if plan is not None else plan_of(*CASES)
     scores = score_run(plan, [say(trial) for trial in plan.trials], slices={})
+    about = given.pop("about", About())
     facts: dict[str, Any] = {
         "is_fixture": True,
         "critical_cases": frozenset(),
@@ -46,6 +48,8 @@ def decided(
         "graded_cases": dict.fromkeys(plan.skills, 3),
         "moved_skills": (),
         "skill_names": {"skills/s": "s"},
+        "about": about,
+        "breakdown": build_breakdown(scores.rows, about, n_repeats=plan.repeats),
     }
     return decide(scores, GateInput(plan=plan, terms=GateTerms(**(terms or {})), **(facts | given)))
 
@@ -86,6 +90,8 @@ def test_a_good_fixture_run_passes() -> None:
         "critical_failures": Status.NOT_APPLICABLE,
         "clean_arms": Status.PASSED,
         "digests_match": Status.PASSED,
+        "contract_complete": Status.PASSED,
+        "nothing_held": Status.PASSED,
     }
 
 
@@ -245,6 +251,19 @@ def test_a_critical_case_fails_by_one_criterion(say: Say, status: Status) -> Non
 def test_a_critical_criterion_fails_by_itself(say: Say, status: Status) -> None:
     """Of a critical criterion's case only that criterion counts; no answer at all fails it too."""
     assert line(decided(say, critical_criteria=frozenset({KEY})), "critical_failures").status is status
+
+
+@pytest.mark.parametrize(("with_skill", "without", "status"), [(4, 5, Status.FAILED), (4, 4, Status.PASSED)])
+def test_no_critical_case_does_worse_than_without_the_skill(with_skill: int, without: int, status: Status) -> None:
+    """A case with a critical criterion that holds still fails where the skill made the rest of it worse."""
+    say: Say = lambda t: scored(t, {Mode.NONE: without, Mode.PROGRESSIVE: with_skill}.get(t.mode, 5))  # noqa: E731
+    critical = line(decided(say, critical_criteria=frozenset({KEY})), "critical_failures")
+    assert critical.status is status
+    assert critical.detail == (
+        ("a: 0.8 of its criteria in progressive, 1 in none: worse than without the skill",)
+        if status is Status.FAILED
+        else ()
+    )
 
 
 def test_a_manual_block_fails() -> None:

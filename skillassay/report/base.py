@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from skillassay.assessment import Assessment, RunFacts
 from skillassay.billing import billing_of
+from skillassay.contract_terms import LOOP
+from skillassay.effective import Effective
+from skillassay.errors import Exit
+from skillassay.models.recording import Kept
 from skillassay.plan import Mode
 from skillassay.record import TrialRecord
+from skillassay.retention import FULL
 from skillassay.scoring import Lift, ModeTotal, Rate, Row
+from skillassay.since import since_previous
 from skillassay.stats import Interval
 
 FIXTURE_NOTICE = "FIXTURE RUN: authored answers, no model was observed; ~ marks token estimates."
@@ -23,7 +30,8 @@ REPLAY_NOTICE = "REPLAY RUN: recorded answers, no model was asked."
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunView:
     """One run ready to be rendered. ``place`` is where its record lies; ``header`` is the stored header;
-    ``evidence`` says why a planned skill has none; ``recording`` is where its traffic was written just now."""
+    ``evidence`` says why a planned skill has none; ``recording`` is where its traffic was written just now;
+    ``effective`` is the decision with waivers, where it was asked for; ``root`` is the project's folder as given."""
 
     facts: RunFacts
     assessment: Assessment
@@ -31,12 +39,23 @@ class RunView:
     place: str
     evidence: Mapping[str, str]
     occurred_at: str
-    recording: str | None = None
+    recording: Kept | None = None
+    effective: Effective | None = None
+    root: Path = Path()
+
+    @property
+    def exit_code(self) -> Exit:
+        """What the decision comes to, with waivers where they were asked for; a run that was stopped passes nothing."""
+        decision = self.assessment.decision if self.effective is None else self.effective.decision
+        stopped = self.assessment.interrupted and decision.exit_code is Exit.PASSED
+        return Exit.UNDECIDED if stopped else decision.exit_code
 
     @property
     def notice(self) -> str | None:
-        """What of the run is authored or recorded; None when all of it was observed."""
+        """What of the run is authored, recorded or of an unknown model; None when all was observed of a known one."""
         candidate, judge = self.header["models"]["candidate"], self.header["models"]["judge"]
+        if candidate.get("own_model"):
+            return f"AGENT RUN: {candidate['name']} answered with a model of its own, unknown here{_judged(judge)}."
         if candidate.get("is_replay") or judge.get("is_replay"):
             return _replay_notice(candidate, judge)
         answered, judged = candidate["is_fixture"], judge["is_fixture"]
@@ -55,21 +74,60 @@ class RunView:
 
     @property
     def model_line(self) -> str:
-        """Candidate and judge as requested, and whether the judge is independent."""
-        models = self.header["models"]
+        """Who answered: candidate and judge as requested, through which subject, and whether the judge is independent.
+
+        Our own loop is what a run has unless it says otherwise, and is not named.
+        """
+        models, subject = self.header["models"], self.header["subject"]
+        through = "" if subject == LOOP else f" through {subject}"
+        candidate = models["candidate"]["label"]
+        if models["candidate"].get("own_model"):
+            return f"candidate unknown{through}, judge {models['judge']['label']} (NOT known to be independent)"
         independent = "independent" if models["independent"] else "NOT independent of the candidate"
-        return f"candidate {models['candidate']['label']}, judge {models['judge']['label']} ({independent})"
+        return f"candidate {candidate}{through}, judge {models['judge']['label']} ({independent})"
+
+    @property
+    def previous_texts(self) -> list[str]:
+        """Of each skill that ran in `previous`: which state that is, and what was gained since; none in other runs."""
+        earlier, since = self.header.get("earlier", {}), since_previous(self.assessment.scores, self.facts.plan)
+        base = (self.header["settings"]["given"].get("base") or "the lock") if earlier else ""
+        how = f"--base {base}" if base != "the lock" else base
+        texts = [
+            f"previous of {path}: {state['version'] or 'no version'} at {state['commit'][:7]} ({how})"
+            for path, state in sorted(earlier.items())
+        ]
+        return texts + [f"progressive - previous, {lift.skill_path}: {lift_text(lift)}" for lift in since]
+
+    @property
+    def retention_line(self) -> str:
+        """The rule for what models said."""
+        rule = self.header.get("retention", FULL)
+        if rule == FULL:
+            return f"retention: {rule}: raw answers and judge replies are kept in the record"
+        return f"retention: {rule}: no answer or judge reply is kept, only hashes and labels"
 
     @property
     def isolation_line(self) -> str | None:
-        """What stood between the planned skills' scripts and the machine; None when none of them has a script."""
+        """What stood between the planned skills' scripts and the machine; None when none of them has a script.
+
+        An agent runs what its model says, whether or not a skill has one.
+        """
         isolation = self.header.get("isolation", {})
         skills = isolation.get("skills")
+        if "candidate" in self.header.get("agents", {}):
+            return f"{self.header['subject']} and all it runs: level {isolation['level']}, {isolation['scripts']}"
         return f"scripts of {_names(skills)}: level {isolation['level']}, {isolation['scripts']}" if skills else None
 
 
 def _names(skills: Sequence[str]) -> str:
     return ", ".join(skills[:3]) + (f" and {len(skills) - 3} more" if len(skills) > 3 else "")
+
+
+def _judged(judge: Mapping[str, Any]) -> str:
+    """Whose verdicts a run rests on besides, where no model gave them now."""
+    if judge.get("is_replay"):
+        return f"; verdicts recorded of {_recorded_words(judge)}"
+    return "; authored rules judged" if judge["is_fixture"] else ""
 
 
 def _replay_notice(candidate: Mapping[str, Any], judge: Mapping[str, Any]) -> str:
@@ -126,12 +184,14 @@ SHOWN_WAIT_S = 0.1
 def effort_lines(totals: Sequence[ModeTotal]) -> list[str]:
     """What it took besides, by mode: an arm that was tried more often than another must be seen."""
     told = {
-        "retries": [f"{total.mode.value} {total.n_retries}" for total in totals if total.n_retries],
+        "retries": [f"mode {total.mode.value} {total.n_retries}" for total in totals if total.n_retries],
+        # "none 60.6 s" would read as no wait at all.
         "waited before requests": [
-            f"{total.mode.value} {total.waited_s:.1f} s" for total in totals if total.waited_s >= SHOWN_WAIT_S
+            f"mode {total.mode.value} {total.waited_s:.1f} s" for total in totals if total.waited_s >= SHOWN_WAIT_S
         ],
         "tried again": [
-            f"{total.mode.value} {total.n_tried_again} of {total.trials.planned} trials ({total.n_attempts} attempts)"
+            f"mode {total.mode.value} {total.n_tried_again} of {total.trials.planned} trials "
+            f"({total.n_attempts} attempts)"
             for total in totals
             if total.n_tried_again
         ],
@@ -149,7 +209,7 @@ def lift_text(lift: Lift) -> str:
     shown = f"95 % {interval_text(interval)}" if interval else f"no 95 % interval below 6 cases ({lift.n_cases} here)"
     return (
         f"{lift.difference.mean:+.2f} {shown}: {lift.difference.word}; "
-        f"{lift.k_progressive}/{lift.n_progressive} against {lift.k_none}/{lift.n_none}, "
+        f"{lift.k_progressive}/{lift.n_progressive} against {lift.k_against}/{lift.n_against}, "
         f"{lift.n_cases} of {lift.n_planned} cases"
     )
 
@@ -181,7 +241,7 @@ def failed_lines(row: Row, facts: RunFacts) -> list[tuple[str, str, str]]:
         stage = f" ({outcome.stage.value})" if outcome.stage else ""
         lines.append(("UNSCORED", f"{reason}{stage}", outcome.detail or "no detail"))
     elif outcome.detail:
-        lines.append(("FAIL", outcome.kind or "", outcome.detail))
+        lines.append((outcome.status, outcome.kind or "", outcome.detail))
     routed = _routed(row, facts)
     return [*lines, ("routed", "", routed)] if routed is not None else lines
 

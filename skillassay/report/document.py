@@ -19,6 +19,10 @@ from skillassay.report.base import (
     score_text,
     tokens_text,
 )
+from skillassay.report.breakdown import all_entries, matrix_grids
+from skillassay.report.hints import hints_of
+from skillassay.report.parts import HEADERS, part_rows
+from skillassay.report.people import people_texts
 from skillassay.scoring import Row
 
 SUMMARY_BYTES = 1_048_576
@@ -27,10 +31,12 @@ SUMMARY_BYTES = 1_048_576
 
 def render_markdown(view: RunView, *, max_bytes: int | None = None) -> str:
     """The report as Markdown, at most ``max_bytes`` of UTF-8."""
-    head = "\n".join([*_head(view), *_totals(view), *_lifts(view), *_decision(view)])
+    parts = (_head(view), _totals(view), _breakdown(view), _lifts(view), _decision(view), _hints(view))
+    head = "\n".join(line for part in parts for line in part)
     rows = sorted(view.assessment.scores.rows, key=_urgency)
     table = _trial_table(rows, view)
-    tail = f"\nRecord: `{view.place}`\n"
+    tail = f"\nRecord: `{view.place}`, content digest `{view.assessment.content_digest}`\n"
+    tail += f"\n{markdown_cell(view.retention_line)}\n"
     if max_bytes is None:
         return "\n".join([head, *table]) + tail
     room = max_bytes - len((head + tail).encode()) - _NOTE_BYTES
@@ -89,15 +95,26 @@ def _totals(view: RunView) -> list[str]:
         rows += [(f"{part.name}: {t.mode.value}", criteria_text(t), rate_text(t.trials), "") for t in part.totals]
     cached = [view.cache_line, ""] if view.cache_line is not None else []
     cached += [part for line in effort_lines(scores.totals) for part in (markdown_cell(line), "")]
-    return [*_table(("mode", "criteria", "trials passed (Wilson 95 %)", "tokens in"), rows), "", *cached]
+    parts = [*_table(HEADERS, part_rows(view)), ""] if part_rows(view) else []
+    return [*_table(("mode", "criteria", "trials passed (Wilson 95 %)", "tokens in"), rows), "", *cached, *parts]
+
+
+def _breakdown(view: RunView) -> list[str]:
+    lines: list[str] = []
+    for entry in all_entries(view):
+        lines += [f"- {markdown_cell(entry.text)}", *(f"  - {markdown_cell(text)}" for text in entry.below)]
+    for grid in matrix_grids(view):
+        lines += ["", markdown_cell(grid.title), "", *_table(grid.headers, grid.rows)]
+    return [*lines, ""] if lines else []
 
 
 def _lifts(view: RunView) -> list[str]:
     scores = view.assessment.scores
+    previous = [part for text in view.previous_texts for part in (markdown_cell(text), "")]
     if scores.overall_lift is None:
-        return []
+        return previous
     rows = [(lift.skill_path, lift_text(lift)) for lift in scores.lifts]
-    return [*_table(("skill", "lift"), [*rows, ("all", lift_text(scores.overall_lift))]), ""]
+    return [*_table(("skill", "lift"), [*rows, ("all", lift_text(scores.overall_lift))]), "", *previous]
 
 
 def _decision(view: RunView) -> list[str]:
@@ -105,7 +122,14 @@ def _decision(view: RunView) -> list[str]:
         (line.status.value, line.name, line.number, line.limit, "; ".join(line.detail))
         for line in view.assessment.decision.lines
     ]
-    return [*_table(("", "line", "number", "limit", "detail"), rows), ""]
+    people = [f"- {markdown_cell(text)}" for text in people_texts(view)]
+    return [*_table(("", "line", "number", "limit", "detail"), rows), "", *people, *([""] if people else [])]
+
+
+def _hints(view: RunView) -> list[str]:
+    """Each hint as a paragraph. A command is escaped as any other text: names of models and files stand in it."""
+    texts = (" ".join(filter(None, (hint.text, hint.command))) for hint in hints_of(view))
+    return [part for text in texts for part in (markdown_cell(text), "")]
 
 
 _TABLE_HEAD_LINES = 2

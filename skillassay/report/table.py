@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tabulate import tabulate
 
-from skillassay.printable import clip, one_line, width
+from skillassay.printable import clip, one_line
 from skillassay.report.base import (
     RunView,
     criteria_text,
@@ -15,33 +15,41 @@ from skillassay.report.base import (
     score_text,
     tokens_text,
 )
+from skillassay.report.breakdown import all_entries, matrix_grids
+from skillassay.report.hints import hints_of
+from skillassay.report.layout import reason, wrap
+from skillassay.report.parts import HEADERS, part_rows
+from skillassay.report.people import people_texts
 from skillassay.scoring import Row
 
 DEFAULT_COLUMNS = 80
-MOST_LINES = 4
-"""How many lines one reason may fill: an answer or an error may be of any length, and the record has it whole."""
 MOST_DETAILS = 20
 
 
 def render_table(view: RunView, *, columns: int = DEFAULT_COLUMNS) -> str:
     """The whole report as text, no line wider than ``columns`` but for words that are (paths)."""
     parts = [
-        _wrap(view.notice, columns) if view.notice is not None else [],
-        _wrap(view.model_line, columns),
-        _wrap(view.isolation_line, columns) if view.isolation_line is not None else [],
+        wrap(view.notice, columns) if view.notice is not None else [],
+        wrap(view.model_line, columns),
+        wrap(view.isolation_line, columns) if view.isolation_line is not None else [],
         [""],
         _trial_lines(view, columns),
         [""],
         _total_lines(view, columns),
+        _part_lines(view),
+        _breakdown_lines(view, columns),
         [""],
         _lift_lines(view, columns),
+        [line for text in view.previous_texts for line in wrap(text, columns)],
         _lucky_lines(view, columns),
         _reason_lines(view),
         [""],
         decision_lines(view, columns),
         [""],
+        _hint_lines(view, columns),
         _evidence_lines(view, columns),
-        [f"record: {view.place}"],
+        [f"record: {view.place}", f"content digest: {view.assessment.content_digest}"],
+        wrap(view.retention_line, columns),
     ]
     return "\n".join(line.rstrip() for part in parts for line in part) + "\n"
 
@@ -61,7 +69,7 @@ def _trial_lines(view: RunView, columns: int) -> list[str]:
             lead, told = f"    {word:<8}  ", f"{name}: {text}" if name else text
             # A statement stands in the suite; a reason stands nowhere else, so it gets more than one line.
             is_reason = word in {"why", "UNSCORED"}
-            shown += _reason(told, columns, lead=lead) if is_reason else [clip(lead + one_line(told), columns)]
+            shown += reason(told, columns, lead=lead) if is_reason else [clip(lead + one_line(told), columns)]
     return shown
 
 
@@ -94,14 +102,35 @@ def _total_lines(view: RunView, columns: int) -> list[str]:
     lines = tabulate(cells, headers=headers, tablefmt="simple", disable_numparse=True, colalign=align).split("\n")
     for part in scores.slices:
         shown = ", ".join(f"{total.mode.value} {criteria_text(total)}" for total in part.totals)
-        lines += _wrap(f"slice {part.name} ({part.n_cases} cases): {shown}", columns)
+        lines += wrap(f"slice {part.name} ({part.n_cases} cases): {shown}", columns)
     if scores.token_ratio is not None:
         lines.append(f"tokens in, eager to progressive: {float(scores.token_ratio):.1f} times")
     for line in effort_lines(scores.totals):
-        lines += _wrap(line, columns)
+        lines += wrap(line, columns)
     if view.cache_line is not None:
         lines.append(view.cache_line)
     return lines
+
+
+def _breakdown_lines(view: RunView, columns: int) -> list[str]:
+    lines: list[str] = []
+    for entry in all_entries(view):
+        lines += wrap(entry.text, columns)
+        lines += [line for text in entry.below for line in wrap(text, columns, lead="  ")]
+    for grid in matrix_grids(view):
+        lines += wrap(grid.title, columns)
+        align = ("left", *("right" for _ in grid.headers[1:]))
+        table = tabulate(grid.rows, headers=grid.headers, tablefmt="plain", disable_numparse=True, colalign=align)
+        lines += [f"  {line}" for line in table.split("\n")]
+    return ["", *lines] if lines else []
+
+
+def _part_lines(view: RunView) -> list[str]:
+    rows = part_rows(view)
+    if not rows:
+        return []
+    align = ("left", "left", *("right",) * 4, "left")
+    return ["", *tabulate(rows, headers=HEADERS, tablefmt="simple", disable_numparse=True, colalign=align).split("\n")]
 
 
 def _lift_lines(view: RunView, columns: int) -> list[str]:
@@ -110,9 +139,9 @@ def _lift_lines(view: RunView, columns: int) -> list[str]:
         return ["lift: not measured, progressive and none were not both planned"]
     lines = ["lift (progressive - none, share of criteria, the case as unit):"]
     for lift in scores.lifts:
-        lines += _wrap(f"{lift.skill_path}: {lift_text(lift)}", columns, lead="  ")
+        lines += wrap(f"{lift.skill_path}: {lift_text(lift)}", columns, lead="  ")
     if len(scores.lifts) > 1:
-        lines += _wrap(f"all {len(scores.lifts)} skills: {lift_text(scores.overall_lift)}", columns, lead="  ")
+        lines += wrap(f"all {len(scores.lifts)} skills: {lift_text(scores.overall_lift)}", columns, lead="  ")
     return lines
 
 
@@ -123,7 +152,7 @@ def _lucky_lines(view: RunView, columns: int) -> list[str]:
             for check, criterion in row.record.lucky:
                 where = f"{row.planned.case_id} [{row.planned.mode.value}]"
                 text = f"lucky pass: {where}: {check} passed, {criterion} failed: right result, wrong reasoning"
-                lines += _wrap(text, columns)
+                lines += wrap(text, columns)
     return lines
 
 
@@ -141,9 +170,9 @@ def decision_lines(view: RunView, columns: int) -> list[str]:
     lines: list[str] = []
     for line in decision.lines:
         word = _WORDS[line.status.value]
-        lines += _wrap(f"{line.name}: {line.number}; limit: {line.limit}", columns, lead=f"{word:<6}  ")
+        lines += wrap(f"{line.name}: {line.number}; limit: {line.limit}", columns, lead=f"{word:<6}  ")
         for text in line.detail[:MOST_DETAILS]:
-            lines += _reason(text, columns, lead="        - ")
+            lines += reason(text, columns, lead="        - ")
         if len(line.detail) > MOST_DETAILS:
             lines.append(f"          and {len(line.detail) - MOST_DETAILS} more; --format json has them all")
     declared = " (declared: only judge and approver are not certified)" if _is_declared(view) else ""
@@ -152,7 +181,7 @@ def decision_lines(view: RunView, columns: int) -> list[str]:
         lines.append("interrupted: the run was stopped before its end")
         word = "UNDECIDED" if word == "PASSED" else word
     lines.append(f"{decision.gate}: {word}{declared}")
-    return lines
+    return lines + [line for text in people_texts(view) for line in reason(text, columns, lead="")]
 
 
 def _is_declared(view: RunView) -> bool:
@@ -160,38 +189,16 @@ def _is_declared(view: RunView) -> bool:
     return decision.gate == "model_gate" and decision.declared and decision.status.value != "passed"
 
 
+def _hint_lines(view: RunView, columns: int) -> list[str]:
+    lines: list[str] = []
+    for hint in hints_of(view):
+        lines += wrap(hint.text, columns)
+        lines += [f"  {one_line(hint.command)}"] if hint.command is not None else []
+    return lines
+
+
 def _evidence_lines(view: RunView, columns: int) -> list[str]:
     paths: dict[str, list[str]] = {}
     for path, why in view.evidence.items():
         paths.setdefault(why, []).append(path)
-    return [line for why in paths for line in _wrap(f"no evidence for {', '.join(paths[why])}: {why}", columns)]
-
-
-def _wrap(text: str, columns: int, *, lead: str = "", deeper: int = 4) -> list[str]:
-    """Foreign text behind ``lead``, broken at blanks; further lines are indented below the text by ``deeper`` more."""
-    lines, line = [], lead
-    indent = " " * (len(lead) + deeper)
-    is_empty = True
-    for word in one_line(text).split(" "):
-        if not is_empty and width(f"{line} {word}") > columns:
-            lines.append(line)
-            line, is_empty = indent, True
-        line += word if is_empty else f" {word}"
-        is_empty = False
-    return [*lines, line]
-
-
-def _reason(text: str, columns: int, *, lead: str) -> list[str]:
-    """A reason of any length, on a few lines; words wider than a line (Japanese, a wall of letters) are cut."""
-    room = columns - len(lead)
-    words = clip(one_line(text), room * MOST_LINES).split(" ")
-    return _wrap(" ".join(piece for word in words for piece in _pieces(word, room)), columns, lead=lead, deeper=0)
-
-
-def _pieces(word: str, room: int) -> list[str]:
-    pieces = [""]
-    for char in word if width(word) > room else ():
-        if width(pieces[-1] + char) > room:
-            pieces.append("")
-        pieces[-1] += char
-    return pieces if pieces != [""] else [word]
+    return [line for why in paths for line in wrap(f"no evidence for {', '.join(paths[why])}: {why}", columns)]
