@@ -1,0 +1,82 @@
+"""``skillassay suite``: the cases of suites, as they are or as a run had them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from skillassay.canonical import Json
+from skillassay.cli.output import emit, emit_json
+from skillassay.doubts import inspect_holdout, join_holdout
+from skillassay.errors import Exit, UsageError
+from skillassay.kept_cases import KeptCase, KeptCases, KeptSuite, keep_suites, kept_json, load_kept
+from skillassay.printable import one_line
+from skillassay.project import Project, load_project, require_usable
+from skillassay.report.suites import render_suites
+from skillassay.store import read_header, run_folder
+
+
+@click.group("suite", no_args_is_help=True)
+def command() -> None:
+    """The suites: their cases now, or exactly as a past run had them.
+
+    Reads the project or a stored run; writes nothing.
+
+    Exit codes: 0 shown; 2 wrong usage, no such suite; 3 it cannot be read.
+    """
+
+
+@command.command("show")
+@click.argument("suite", required=False)
+@click.option("--at", "run", metavar="RUN", help="As this run (id or prefix) had them.")
+@click.option("--format", "form", type=click.Choice(("table", "json")), default="table", show_default=True)
+@click.pass_context
+def show(ctx: click.Context, /, *, suite: str | None, run: str | None, form: str) -> int:
+    """Show the cases of all suites, or of SUITE, whole: what was asked, what was demanded, and every file.
+
+    With --at they come from the run's own folder and are held against its digests. Cases of a hidden holdout, and of a
+    run under retention hash, are shown by id and digest. Reads the project or the run; writes nothing.
+
+    Exit codes: 0 shown; 2 wrong usage, no such suite; 3 a suite cannot be read, no such run, or it is damaged.
+    """
+    root = Path(ctx.obj["root"])
+    kept, about = _at(root, run) if run is not None else _now(root)
+    if suite is not None:
+        chosen = tuple(one for one in kept.suites if one.name == suite)
+        if not chosen:
+            names = ", ".join(one.name for one in kept.suites) or "none"
+            raise UsageError(f"there is no suite {suite!r}", hint=f"suites: {names}")
+        kept = KeptCases(suites=chosen, files=kept.files)
+    if form == "json":
+        emit_json({**kept_json(kept), **about})
+    else:
+        head = f"as run {about['run']} had them" if run is not None else "as they are now"
+        emit(f"{one_line(head)}\n{render_suites(kept)}")
+    return int(Exit.PASSED)
+
+
+def _at(root: Path, run: str) -> tuple[KeptCases, dict[str, Json]]:
+    folder = run_folder(root, run)
+    header: dict[str, Any] = read_header(folder)
+    return load_kept(folder, header), {"run": header["id"], "created_at": header["created_at"]}
+
+
+def _now(root: Path) -> tuple[KeptCases, dict[str, Json]]:
+    project = load_project(root)
+    require_usable(project, "the suites")
+    joined = join_holdout(project, inspect_holdout(project))
+    kept = keep_suites(joined.suites, with_texts=True)
+    return KeptCases(suites=(*kept.suites, *_routing(project)), files=kept.files), {"run": None}
+
+
+def _routing(project: Project) -> list[KeptSuite]:
+    suites: dict[str, list[KeptCase]] = {}
+    versions: dict[str, str] = {}
+    for case in project.routing:
+        suites.setdefault(case.suite, []).append(KeptCase(id=case.id, digest=case.digest, normal=case.normal))
+        versions[case.suite] = case.suite_version
+    return [
+        KeptSuite(name=name, version=versions[name], digest="", cases=tuple(cases)) for name, cases in suites.items()
+    ]

@@ -1,0 +1,369 @@
+"""TST-C07-03 and what goes with it, through the command line: a holdout that nobody sees and nobody tunes on."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skillassay.canonical import canonical_bytes
+from tests.acceptance.every_byte import found_everywhere, mark
+from tests.acceptance.hidden import KEY, MARKS, QUERY, Hidden, build_hidden, hidden_case
+from tests.endtoend.test_cache import Service
+from tests.project import Cli, edit, write_json
+
+LABELS = "evals/labels.jsonl"
+
+
+@pytest.fixture
+def hidden(cli: Cli, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Hidden:
+    """A project with a sealed holdout that passes its gate."""
+    return build_hidden(cli, tmp_path_factory.mktemp("outside"), monkeypatch)
+
+
+@pytest.fixture
+def locked(hidden: Hidden) -> Hidden:
+    """The same, evaluated and locked."""
+    ran = hidden.cli("eval")
+    assert ran.code == 0, ran.out + ran.err
+    assert hidden.cli("lock").code == 0
+    assert hidden.cli("lock", "--check").code == 0
+    return hidden
+
+
+def leak(hidden: Hidden) -> None:
+    """Put the hidden query into a label, as somebody would who pastes what was judged."""
+    (hidden.root / LABELS).write_text(json.dumps({"id": "l1", "query": QUERY}) + "\n", encoding="utf-8")
+
+
+def test_tst_c07_03_an_exposed_holdout_is_detected_and_its_result_is_void(locked: Hidden) -> None:
+    """A hidden query in a label: found with file and case id and without its words, by `holdout check`, `check`,
+    `lock --check` and `eval`; the run fails its own line, and the evidence that used the holdout counts no more.
+    """
+    assert locked.cli("holdout", "check").code == 0
+    leak(locked)
+    told = [locked.cli("holdout", "check"), locked.cli("check"), locked.cli("lock", "--check")]
+    assert [ran.code for ran in told] == [1, 1, 1]
+    assert f"{LABELS}: error holdout.exposed: case h-ferry: query" in told[0].out
+    assert "holdout.exposed" in told[1].out
+    assert "lock.evidence-voided" in told[2].out
+    assert not any(mark("query") in ran.out + ran.err or "night ferry" in ran.out for ran in told)
+    ran, lines = locked.decided("eval")
+    assert (ran.code, lines["no_leakage"]["status"]) == (1, "failed")
+    assert lines["no_leakage"]["detail"] == [f"case h-ferry: query in {LABELS}"]
+    assert {record["outcome"]["reason"] for record in locked.records(locked.runs()[-1])} == {"voided"}
+    assert {record["candidate"]["n_calls"] for record in locked.records(locked.runs()[-1])} == {0}
+    refused = locked.cli("lock", "--refresh")
+    assert (refused.code, "written" in refused.out) == (1, False)
+
+
+def test_tst_c07_03_tuning_on_the_holdout_voids_what_rested_on_it(locked: Hidden) -> None:
+    """A run for tuning that planned hidden cases: its own gate fails, an earlier release run that passed fails when it
+    is decided again, and the committed evidence counts no more.
+    """
+    release = locked.runs()[-1]
+    assert locked.cli("gate", release).code == 0
+    ran, lines = locked.decided("eval", "--purpose", "tuning", "--holdout")
+    assert (ran.code, lines["no_leakage"]["detail"]) == (1, ["this run is for tuning"])
+    tuning = locked.runs()[-1]
+    again, lines = locked.decided("gate", release)
+    assert (again.code, lines["no_leakage"]["detail"]) == (1, [f"run {tuning} used it for tuning"])
+    checked = locked.cli("holdout", "check")
+    assert (checked.code, "holdout.used-for-tuning" in checked.out) == (1, True)
+    drifted = locked.cli("lock", "--check")
+    assert (drifted.code, "lock.evidence-voided" in drifted.out) == (1, True)
+
+
+def test_tst_c07_03_a_voided_holdout_stays_void_and_another_version_takes_its_place(locked: Hidden) -> None:
+    """`holdout void` marks the committed file and the evidence: both stay void where no run for tuning is left, the
+    version is never sealed again, and other cases under a new version lead back to a lock.
+    """
+    release = locked.runs()[-1]
+    assert locked.cli("holdout", "void", "--reason", "sent to a vendor").code == 0
+    (evidence,) = (locked.root / "evals/evidence").rglob("*.json")
+    assert json.loads(evidence.read_text("utf-8"))["voided"] == "holdout hidden 1.0.0: sent to a vendor"
+    assert locked.sealed()["voided"] == {"1.0.0": "sent to a vendor"}
+    ran, lines = locked.decided("gate", release)
+    assert (ran.code, lines["no_leakage"]["detail"]) == (1, ["version 1.0.0 was voided: sent to a vendor"])
+    assert locked.cli("lock", "--check").code == 1
+    assert locked.cli("eval").code == 1
+    assert locked.cli("holdout", "seal").code == 3
+    other = QUERY.replace("harbour festival", "winter market").replace("night ferry", "last train")
+    locked.write(hidden_case("h-train", query=other), version="2.0.0")
+    assert locked.cli("holdout", "seal").code == 0
+    assert locked.sealed()["voided"] == {"1.0.0": "sent to a vendor"}
+    assert locked.cli("eval").code == 0
+    assert locked.cli("lock").code == 0
+    assert locked.cli("lock", "--check").code == 0
+    assert locked.cli("gate", release).code == 1
+
+
+def test_a_machine_without_the_holdout_still_verifies_the_lock(locked: Hidden, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CI needs neither suite nor key: the committed file says which holdout the evidence must have used."""
+    monkeypatch.delenv("SKILLASSAY_HOLDOUT")
+    monkeypatch.delenv("SKILLASSAY_HOLDOUT_KEY")
+    assert locked.cli("lock", "--check").code == 0
+    checked = locked.cli("check", "--notes")
+    assert (checked.code, "note holdout.unreachable" in checked.out) == (0, True)
+
+
+def test_a_run_for_tuning_leaves_the_holdout_out_unless_told(locked: Hidden) -> None:
+    """Nobody uses up a holdout by forgetting an option: nothing hidden is planned, and the run is no evidence."""
+    ran = locked.cli("eval", "--purpose", "tuning", "--format", "json")
+    assert ran.code == 0
+    assert "hidden" not in {trial["suite"] for trial in ran.json["trials"]}
+    assert locked.cli("holdout", "check").code == 0
+    folder = locked.root / ".skillassay/runs" / locked.runs()[-1]
+    assert json.loads((folder / "result.json").read_text("utf-8"))["evidence"] == {}
+
+
+def test_a_run_without_the_holdout_is_no_evidence_for_its_skill(hidden: Hidden) -> None:
+    """`--no-holdout` plans a part of the skill's cases, and such a run proves nothing for it."""
+    assert hidden.cli("eval", "--no-holdout").code == 0
+    assert hidden.cli("lock").code == 1
+
+
+def test_the_committed_file_holds_keyed_digests_and_no_text(hidden: Hidden) -> None:
+    """Each digest is HMAC-SHA-256 of the case's normal form under the key, and no mark of the suite stands there."""
+    normal = {
+        "id": "h-ferry",
+        "skill": "greeter",
+        "query": QUERY,
+        "oracle_type": None,
+        "acceptable_variants": [f"hello in another way {mark('variant')}"],
+        "files": [
+            {
+                "path": "guests.txt",
+                "sha256": hashlib.sha256((hidden.suite.parent / "guests.txt").read_bytes()).hexdigest(),
+            }
+        ],
+        "checks": hidden_case("h-ferry")["checks"],
+        "rubric": [
+            hidden_case("h-ferry")["rubric"][0]
+            | {"critical": False, "explains": None, "may_abstain": False, "absence": False}
+        ],
+    }
+    del normal["oracle_type"]
+    expected = hmac.new(KEY.encode(), canonical_bytes(normal), hashlib.sha256).hexdigest()
+    assert hidden.sealed()["cases"] == {"h-ferry": {"digest": expected, "skill": "skills/greeter", "criteria": 2}}
+    assert set(hidden.sealed()) == {"holdout", "suite", "version", "key", "cases", "voided"}
+    assert found_everywhere([hidden.root], {}, MARKS) == {}
+
+
+@pytest.mark.parametrize("retention", ["full", "hash"])
+def test_no_byte_of_the_holdout_is_written_or_shown(
+    cli: Cli,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    retention: str,
+) -> None:
+    """After an evaluation and every way to show it, no text of a hidden case, and nothing that a model said about one,
+    stands in a file of the project, in a temporary file, or in an output.
+    """
+    temporary = tmp_path_factory.mktemp("temporary")
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    hidden = build_hidden(cli, tmp_path_factory.mktemp("outside"), monkeypatch, retention=retention)
+    commands = [
+        ("eval",),
+        ("eval", "--format", "json"),
+        *(("report", "--format", form) for form in ("table", "markdown", "json")),
+        ("gate", "--format", "json"),
+        ("review",),
+        ("suite", "show", "--at", "first"),
+        ("suite", "show", "--format", "json"),
+        ("holdout", "check"),
+        ("lock",),
+        ("check", "--notes"),
+    ]
+    outputs = {}
+    for command in commands:
+        ran = hidden.cli(*(hidden.runs()[0] if word == "first" else word for word in command))
+        assert ran.code == 0, (command, ran)
+        outputs[" ".join(command)] = (ran.out + ran.err).encode()
+    assert found_everywhere([hidden.root, temporary], outputs, MARKS) == {}
+    assert set(found_everywhere([hidden.suite.parent], {}, MARKS)) == set(MARKS)  # the search does find them
+    records = hidden.records(hidden.runs()[0])
+    assert {(r["mode"], r["outcome"]["status"], len(r["marks"])) for r in records} == {
+        ("progressive", "PASS", 2),
+        ("none", "FAIL", 2),
+        ("eager", "PASS", 2),
+    }
+    assert {record["answer"] for record in records} == {None}
+
+
+def test_a_missing_holdout_is_planned_and_never_a_pass(hidden: Hidden, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the suite its trials stand in every denominator, unscored; exit 3. With it they are tried again."""
+    monkeypatch.delenv("SKILLASSAY_HOLDOUT")
+    ran = hidden.cli("eval", "--format", "json")
+    assert ran.code == 3
+    own = [trial for trial in ran.json["trials"] if trial["suite"] == "hidden"]
+    assert [(trial["reason"], trial["n"], trial["model_calls"]) for trial in own] == [
+        ("missing_required_capability", 2, 0)
+    ] * 3
+    assert own[0]["detail"] == "SKILLASSAY_HOLDOUT is not set"
+    assert hidden.cli("holdout", "check").code == 3
+    assert hidden.cli("check").code == 1  # nothing is locked yet; the holdout itself is a note
+    monkeypatch.setenv("SKILLASSAY_HOLDOUT", str(hidden.suite))
+    again = hidden.cli("eval", "--retry-unscored", hidden.runs()[0], "--format", "json")
+    assert {trial["status"] for trial in again.json["trials"] if trial["suite"] == "hidden"} <= {"PASS", "FAIL"}
+
+
+def test_a_missing_key_is_a_missing_holdout(hidden: Hidden, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The suite alone proves nothing: without a key it cannot be held against the digests."""
+    monkeypatch.delenv("SKILLASSAY_HOLDOUT_KEY")
+    ran = hidden.cli("eval", "--format", "json")
+    details = {trial["detail"] for trial in ran.json["trials"] if trial["suite"] == "hidden"}
+    assert (ran.code, details) == (3, {"SKILLASSAY_HOLDOUT_KEY is not set, and no key file lies beside the suite"})
+
+
+def test_a_key_file_beside_the_suite_serves_as_well(hidden: Hidden, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`<file>.key` is read where the environment has no key."""
+    monkeypatch.delenv("SKILLASSAY_HOLDOUT_KEY")
+    hidden.suite.with_name("holdout.json.key").write_text(f"{KEY}\n", encoding="utf-8")
+    assert hidden.cli("eval").code == 0
+
+
+def test_another_suite_than_the_sealed_one_is_refused_by_its_ids(hidden: Hidden) -> None:
+    """Digests that do not match: exit 3 before any model is called, with the ids and without the words."""
+    hidden.write(hidden_case("h-ferry", query=f"{QUERY}, please"))
+    ran = hidden.cli("eval")
+    assert ran.code == 3
+    assert (
+        "error: $SKILLASSAY_HOLDOUT is not the suite that evals/holdout.json seals: cases that differ: h-ferry"
+        in ran.err
+    )
+    assert mark("query") not in ran.out + ran.err
+    assert not (hidden.root / ".skillassay").exists()
+
+
+def test_another_key_is_told_apart_from_other_cases(hidden: Hidden, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under another key every digest differs; the message says that it is the key."""
+    monkeypatch.setenv("SKILLASSAY_HOLDOUT_KEY", "1e" * 32)
+    ran = hidden.cli("eval")
+    assert (ran.code, "the key is not the one" in ran.err, "1e1e" in ran.err) == (3, True, False)
+
+
+def test_a_run_with_a_holdout_is_not_recorded(hidden: Hidden) -> None:
+    """A recording keeps whole requests: refused before a model is called, with the option that leaves the suite out."""
+    ran = hidden.cli("record", "--model", "gemini:live")
+    assert (ran.code, "--no-holdout" in ran.err) == (2, True)
+
+
+@pytest.fixture
+def service(hidden: Hidden, monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
+    """A live service that answers by the project's rules."""
+    monkeypatch.setenv("GEMINI_API_KEY", "k-hidden")
+    with Service(hidden.root) as service:
+        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", service.base_url)
+        yield service
+
+
+def test_the_cache_keeps_nothing_of_the_holdout(hidden: Hidden, service: Service) -> None:
+    """The visible trials are answered from the cache the second time, the hidden ones are asked again."""
+    arguments = ("eval", "--model", "gemini:live", "--cache", "--format", "json")
+    hidden.cli(*arguments)
+    n_first = service.n_asked
+    second = hidden.cli(*arguments).json
+    assert service.n_asked - n_first == 6  # three modes, candidate and judge
+    assert second["metrics"]["cache"]["cached_calls"] == n_first - 6
+    assert (hidden.root / ".skillassay/cache.sqlite").exists()
+    assert found_everywhere([hidden.root], {}, MARKS) == {}
+
+
+@pytest.mark.parametrize(
+    ("case", "version", "words"),
+    [
+        (hidden_case("h-ferry", query="Greet them."), "1.0.0", "changed or gone: h-ferry"),
+        (hidden_case("h-ferry"), "0.9.0", "went back from 1.0.0 to 0.9.0"),
+        (hidden_case("h-ferry", skill="nobody"), "1.1.0", "cannot be used"),
+        (hidden_case("h-ferry", part="challenge"), "1.1.0", "cannot be used"),
+        (hidden_case("one"), "1.1.0", "also in the repository: ids one"),
+    ],
+    ids=["edited", "backwards", "no-skill", "part", "same-id"],
+)
+def test_what_cannot_be_sealed(hidden: Hidden, case: dict[str, Any], version: str, words: str) -> None:
+    """Exit 3, the committed file stays, and no text of the suite is told."""
+    before = hidden.sealed()
+    hidden.write(case, version=version)
+    ran = hidden.cli("holdout", "seal")
+    assert (ran.code, words in ran.err, hidden.sealed() == before) == (3, True, True)
+    assert found_everywhere([], {"out": (ran.out + ran.err).encode()}, MARKS) == {}
+
+
+def test_a_suite_inside_the_project_is_no_holdout(hidden: Hidden, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What lies in the repository everybody reads."""
+    inside = hidden.root / "evals" / "secret.json"
+    write_json(inside, json.loads(hidden.suite.read_text("utf-8")))
+    (hidden.root / "evals" / "guests.txt").write_bytes((hidden.suite.parent / "guests.txt").read_bytes())
+    monkeypatch.setenv("SKILLASSAY_HOLDOUT", str(inside))
+    ran = hidden.cli("holdout", "seal")
+    assert (ran.code, "inside the project" in ran.err) == (3, True)
+
+
+def test_a_key_is_made_once_and_for_its_owner_alone(hidden: Hidden, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--new-key` writes 64 hex digits that only the owner reads, and never over a key that is there."""
+    monkeypatch.delenv("SKILLASSAY_HOLDOUT_KEY")
+    hidden.write(hidden_case("h-ferry"), version="1.1.0")
+    path = hidden.suite.with_name("holdout.json.key")
+    assert hidden.cli("holdout", "seal", "--new-key").code == 0
+    first = path.read_text("utf-8")
+    assert (len(first.strip()), path.stat().st_mode & 0o777) == (64, 0o600)
+    assert hidden.cli("holdout", "seal", "--new-key").code == 0
+    assert path.read_text("utf-8") == first
+    assert first.strip() not in (hidden.root / "evals/holdout.json").read_text("utf-8")
+
+
+def test_evidence_says_which_holdout_it_used(locked: Hidden) -> None:
+    """Suite, version and the digest of what is sealed; under another sealed version the evidence proves nothing."""
+    (path,) = (locked.root / "evals/evidence").rglob("*.json")
+    evidence = json.loads(path.read_text("utf-8"))
+    assert (evidence["holdout"]["suite"], evidence["holdout"]["version"]) == ("hidden", "1.0.0")
+    assert list(evidence["cases"]) == ["quality/one", "quality/three", "quality/two"]
+    locked.write(hidden_case("h-ferry"), hidden_case("h-more", query=QUERY.upper()), version="1.1.0")
+    assert locked.cli("holdout", "seal").code == 0
+    drifted = locked.cli("lock", "--check")
+    assert (drifted.code, "lock.evidence-other-cases" in drifted.out) == (1, True)
+
+
+def test_a_holdout_that_changes_during_a_run_leaves_it_open(hidden: Hidden, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who edits the hidden suite while it is asked gets no evidence: `digests_match` names the committed file."""
+    from skillassay import evaluation
+
+    finish = evaluation._finish
+
+    def edited(*arguments: Any, **more: Any) -> Any:
+        edit(hidden.suite, '"version": "1.0.0"', '"version": "1.0.1"')
+        return finish(*arguments, **more)
+
+    monkeypatch.setattr(evaluation, "_finish", edited)
+    ran, lines = hidden.decided("eval")
+    assert (ran.code, lines["digests_match"]["status"]) == (3, "undecided")
+    assert "evals/holdout.json" in lines["digests_match"]["detail"][0]
+
+
+def test_the_table_has_a_row_for_the_holdout(locked: Hidden) -> None:
+    """Part, mode, cases, trials, scored, passed and interval; and no lift hides it."""
+    assert "holdout         progressive" in locked.cli("report").out
+    parts = locked.cli("report", "--format", "json").json["metrics"]["parts"]
+    counts = {(one["part"], one["mode"]): (one["cases"], one["k"], one["n"]) for one in parts}
+    assert counts["holdout", "progressive"] == (1, 2, 2)
+    assert counts["representative", "progressive"] == (3, 3, 3)
+
+
+def paths_shown(text: str, *paths: Path) -> bool:
+    """Whether one of the paths stands in a text."""
+    return any(str(path) in text for path in paths)
+
+
+def test_no_output_and_no_file_tells_where_the_holdout_lies(hidden: Hidden) -> None:
+    """The machine's path to the suite is in no output and no file of the project."""
+    ran = hidden.cli("eval", "--format", "json")
+    assert not paths_shown(ran.out + ran.err, hidden.suite)
+    for path in hidden.root.rglob("*"):
+        assert path.is_dir() or str(hidden.suite).encode() not in path.read_bytes()
