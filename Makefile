@@ -88,10 +88,13 @@ verify: $(STAMP)
 	$(ASSAY) lock --check
 
 test-adk: $(ADK_STAMP) ## The tests that need Google's ADK, and those of the models on its line of google-genai
-	$(ADK_BIN)/python -m pytest tests/models tests/extra/adk
+	$(ADK_BIN)/python -m pytest -n auto tests/models tests/extra/adk
 
-test-faults: $(STAMP) ## Kills, full disks, broken servers and thousands of trials (8 minutes)
-	$(BIN)/python -m pytest tests/extra/faults
+# Those marked `alone` have a clock or a memory to keep to, which a neighbour would spoil. One file is one process: the
+# kills are counted.
+test-faults: $(STAMP) ## Kills, full disks, broken servers and thousands of trials (minutes)
+	$(BIN)/python -m pytest -n auto --dist loadfile -m "not alone" tests/extra/faults
+	$(BIN)/python -m pytest -m alone tests/extra/faults
 
 test-gemini-cli: $(STAMP) $(GEMINI_CLI_STAMP) ## The tests that need the real Gemini CLI (and so Node.js 20)
 	$(WITH_GEMINI_CLI) $(BIN)/python -m pytest tests/extra/gemini_cli

@@ -6,25 +6,32 @@ The model is poor, so that a gate which fails (1) or cannot decide (3) is what a
 program therefore ends with 0 when a whole result was written in which every unscored trial is the model's doing, and
 with 1 when it was not: another exit code, no result or more than one, an interrupted run, a denominator that does not
 add up, or a trial that harness or engine lost (an error of the endpoint, a time-out, a check that could not decide).
-Its last line says which. 69: there is no engine; 130: interrupted.
+Its last line says which, and the one before it how to go on where a trial is left to do: at the port of the run, since
+a run is resumed at the address where it was begun. 69: there is no engine; 130: interrupted.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from scripts import local_engine
+from skillassay.attempts import again_of
 from skillassay.errors import Exit, Reason
-from skillassay.store import list_runs, read_result, run_folder
+from skillassay.record import TrialRecord
+from skillassay.store import list_runs, read_header, read_records, read_result, run_folder
 
+COLUMNS = 80
 EXAMPLE = local_engine.ROOT / "examples" / "local"
 LEGITIMATE = (Exit.PASSED, Exit.FAILED, Exit.UNDECIDED)
 OF_THE_MODEL = frozenset({
@@ -70,6 +77,21 @@ def conclude(code: int, results: Sequence[dict[str, Any] | None]) -> Conclusion:
     return Conclusion(worked=True, words=words)
 
 
+def retry_command(root: Path, header: Mapping[str, Any], option: str) -> str:
+    """The command that goes on with a run, whose engine is gone: another one listens where that one did."""
+    port = urlsplit(header["models"]["candidate"]["endpoint"]).port
+    go_on = f"{option} {header['id']}"
+    if root.resolve() == EXAMPLE:
+        return f"make eval-local PORT={port} ARGS={shlex.quote(go_on)}"
+    return f"python scripts/eval_local.py --root {shlex.quote(str(root))} --port {port} -- {go_on}"
+
+
+def has_more_to_do(records: Iterable[TrialRecord]) -> bool:
+    """Whether a trial of a run may be tried again."""
+    last = {record.trial_id: record for record in records}
+    return any(again_of(record) for record in last.values())
+
+
 def results_at(root: Path) -> dict[str, int]:
     """Every run of a project with the time at which its result was written, 0 where there is none."""
     files = {name: run_folder(root, name) / "result.json" for name in list_runs(root)}
@@ -87,11 +109,19 @@ def main() -> int:
     # One trial after the other: the engine answers one request at a time, and waiting for it would count as its time.
     command = [sys.executable, "-m", "skillassay", "--root", str(given.root), "eval", "--jobs", "1", *given.options]
     code = local_engine.run(command, environment=local_engine.command_environment(os.environ), port=given.port)
-    if code in {local_engine.UNAVAILABLE, Exit.INTERRUPTED}:
+    if code == local_engine.UNAVAILABLE:
         return code
     written = sorted(name for name, _ in results_at(given.root).items() - before.items())
+    for folder in (run_folder(given.root, name) for name in written):
+        if code == Exit.INTERRUPTED:
+            print(f"go on with: {retry_command(given.root, read_header(folder), '--resume')}")
+        elif has_more_to_do(read_records(folder)):
+            print(f"try again with: {retry_command(given.root, read_header(folder), '--retry-unscored')}")
+    if code == Exit.INTERRUPTED:
+        return code
     conclusion = conclude(code, [read_result(run_folder(given.root, name)) for name in written])
-    print(f"eval-local: {'' if conclusion.worked else 'FAILED: '}{conclusion.words}")
+    said = f"eval-local: {'' if conclusion.worked else 'FAILED: '}{conclusion.words}"
+    print("\n".join(textwrap.wrap(said, COLUMNS, subsequent_indent="    ", break_long_words=False)))
     return 0 if conclusion.worked else 1
 
 

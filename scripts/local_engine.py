@@ -4,8 +4,10 @@
 
 starts the engine on 127.0.0.1 at a free port (or at N: a run is resumed at the address where it was begun), waits until
 it is healthy, runs COMMAND with OPENAI_BASE_URL set to the engine's address, stops the engine and ends with COMMAND's
-exit code. Exit code 69: there is no engine, it did not
-start, or it was gone before COMMAND ended; 127: COMMAND cannot be started.
+exit code. OPENAI_API_KEY and the judge's own variables are taken out of COMMAND's environment: nothing is asked
+elsewhere or handed a key. Ctrl-C ends COMMAND in its own way, and the engine after it.
+
+Exit code 69: there is no engine, it did not start, or it was gone before COMMAND ended; 127: COMMAND cannot be started.
 
 The engine lives in an environment of its own (`make eval-local` makes .venv-local from requirements/local.txt): its
 wheels are installed without their dependencies, and an environment of which that is true is not one to run the tool in.

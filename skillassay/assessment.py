@@ -4,26 +4,36 @@ scored, gated and reported again without the project it came from.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
-from fractions import Fraction
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from skillassay.adjudication import Adjudication, decided_records
+from skillassay.breakdown import About, Breakdown, build_breakdown
 from skillassay.canonical import Json
-from skillassay.contract import GateTerms
+from skillassay.contract import GateTerms, SliceTerms
 from skillassay.errors import StoreError
 from skillassay.expectation import Expectation
 from skillassay.gate import Decision, GateInput, decide
+from skillassay.gate_terms import gate_from_json, gate_to_json, slices_from_json, slices_to_json
+from skillassay.parts import PartTotal, cases_apart, part_totals
 from skillassay.plan import Mode, Plan, PlannedTrial
 from skillassay.record import TrialRecord, content_digest
+from skillassay.review import Entry, Suspects, build_queue, doubts_by_case
 from skillassay.scoring import Scores, score_run
+from skillassay.sealed import HoldoutUse
+from skillassay.traits import Traits, traits_from_json, traits_to_json
+from skillassay.voiding import void_records
 
 CaseKey = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFacts:
-    """Plan and rules of a run, fixed before its first trial."""
+    """Plan and rules of a run, fixed before its first trial. ``parts`` has each case's part of the dataset, ``traits``
+    what else of it a gate must know, and ``slice_terms`` what the contract says of slices; ``unstated`` is what it does
+    not say and must, which a header keeps in the groups of its contract; ``holdout`` is the one that it planned.
+    ``own_model`` is the agent that answered with a model of its own, which nobody here knows."""
 
     plan: Plan
     gate: GateTerms
@@ -35,25 +45,89 @@ class RunFacts:
     slices: Mapping[CaseKey, str]
     expected: Mapping[CaseKey, Expectation]
     skill_names: Mapping[str, str]
+    parts: Mapping[CaseKey, str] = field(default_factory=dict)
+    traits: Mapping[CaseKey, Traits] = field(default_factory=dict)
+    slice_terms: Mapping[str, SliceTerms] = field(default_factory=dict)
+    unstated: tuple[str, ...] = ()
+    holdout: HoldoutUse | None = None
+    own_model: str | None = None
+
+    @property
+    def about(self) -> About:
+        """What is known of the cases."""
+        return About(slices=self.slices, parts=self.parts, traits=self.traits, slice_terms=self.slice_terms)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assessment:
-    """Scores and decision of a run, with the digest of the records' content."""
+    """Scores and decision of a run, with the digest of the records' content.
+
+    ``decision`` heeds what people adjudicated, ``recorded`` is the one without; ``queue`` is what is for people to see.
+    """
 
     scores: Scores
+    breakdown: Breakdown
+    parts: tuple[PartTotal, ...]
     decision: Decision
+    recorded: Decision
+    queue: tuple[Entry, ...]
     content_digest: str
     interrupted: bool
     moved: tuple[str, ...]
 
 
 def assess(
-    facts: RunFacts, records: Iterable[TrialRecord], *, moved: tuple[str, ...], interrupted: bool = False
+    facts: RunFacts,
+    records: Iterable[TrialRecord],
+    *,
+    moved: tuple[str, ...],
+    interrupted: bool = False,
+    adjudications: Sequence[Adjudication] = (),
+    voided: str | None = None,
 ) -> Assessment:
-    """Score and gate a run from its records. Pure: the same records give the same assessment."""
-    records = tuple(records)
-    scores = score_run(facts.plan, records, slices=facts.slices)
+    """Score and gate a run from its records and what people said of them. Pure: the same give the same assessment.
+
+    ``voided`` says why the holdout that the run planned counts no more.
+    """
+    recorded_now = records = tuple(records)
+    decided = decided_records(records, adjudications)
+    if voided is not None and facts.holdout is not None:
+        use = replace(facts.holdout, doubts=tuple(dict.fromkeys((*facts.holdout.doubts, voided))))
+        facts = replace(facts, holdout=use)
+        records, decided = (void_records(each, use, voided) for each in (records, decided))
+    rows = score_run(facts.plan, recorded_now, slices=facts.slices).rows
+    queue = build_queue(rows, adjudications, _suspects(facts))
+    scores, breakdown, decision = _decide(facts, decided, moved, queue)
+    recorded = decision
+    if adjudications:
+        recorded = _decide(facts, records, moved, build_queue(rows, (), _suspects(facts)))[2]
+    return Assessment(
+        scores=scores,
+        breakdown=breakdown,
+        parts=part_totals(scores.rows, facts.parts, facts.plan.modes),
+        decision=decision,
+        recorded=recorded,
+        queue=queue,
+        content_digest=content_digest(recorded_now),
+        interrupted=interrupted,
+        moved=moved,
+    )
+
+
+def _suspects(facts: RunFacts) -> Suspects:
+    use = facts.holdout
+    hidden = {(t.suite, t.case_id) for t in facts.plan.trials if use is not None and t.suite == use.suite}
+    doubts = () if use is None else use.doubts
+    return Suspects(
+        critical=facts.critical_cases | facts.critical_criteria, contaminated=doubts_by_case(doubts, hidden)
+    )
+
+
+def _decide(
+    facts: RunFacts, records: Sequence[TrialRecord], moved: tuple[str, ...], queue: tuple[Entry, ...]
+) -> tuple[Scores, Breakdown, Decision]:
+    scores = score_run(facts.plan, records, slices=facts.slices, apart=cases_apart(facts.parts))
+    breakdown = build_breakdown(scores.rows, facts.about, n_repeats=facts.plan.repeats)
     given = GateInput(
         plan=facts.plan,
         terms=facts.gate,
@@ -63,26 +137,25 @@ def assess(
         graded_cases=facts.graded_cases,
         moved_skills=moved,
         skill_names=facts.skill_names,
+        about=facts.about,
+        breakdown=breakdown,
+        unstated=facts.unstated,
+        queue=queue,
+        holdout=facts.holdout,
+        own_model=facts.own_model,
     )
-    return Assessment(
-        scores=scores,
-        decision=decide(scores, given),
-        content_digest=content_digest(records),
-        interrupted=interrupted,
-        moved=moved,
-    )
+    return scores, breakdown, decide(scores, given)
 
 
 def facts_to_json(facts: RunFacts) -> dict[str, Json]:
     """The facts as a header keeps them."""
-    gate = facts.gate
     return {
         "modes": [mode.value for mode in facts.plan.modes],
         "repeats": facts.plan.repeats,
         "whole_skills": list(facts.plan.whole_skills),
         "partial_skills": list(facts.plan.partial_skills),
         "trials": [asdict(trial) for trial in facts.plan.trials],
-        "gate": {**asdict(gate), "quality_min": str(gate.quality_min)},
+        "gate": gate_to_json(facts.gate),
         "is_fixture": facts.is_fixture,
         "estimated_tokens": facts.estimated_tokens,
         "critical_cases": sorted(list(key) for key in facts.critical_cases),
@@ -94,6 +167,11 @@ def facts_to_json(facts: RunFacts) -> dict[str, Json]:
         ],
         "skill_names": dict(facts.skill_names),
         "slices": [[*key, name] for key, name in sorted(facts.slices.items())],
+        "parts": [[*key, name] for key, name in sorted(facts.parts.items())],
+        "traits": traits_to_json(facts.traits),
+        "slice_terms": slices_to_json(facts.slice_terms),
+        "holdout": None if facts.holdout is None else asdict(facts.holdout),
+        **({} if facts.own_model is None else {"own_model": facts.own_model}),
     }
 
 
@@ -107,10 +185,9 @@ def facts_from_json(value: Mapping[str, Any]) -> RunFacts:
             whole_skills=tuple(value["whole_skills"]),
             partial_skills=tuple(value["partial_skills"]),
         )
-        gate = {**value["gate"], "quality_min": Fraction(value["gate"]["quality_min"])}
         return RunFacts(
             plan=plan,
-            gate=GateTerms(**gate),
+            gate=gate_from_json(value["gate"]),
             is_fixture=value["is_fixture"],
             estimated_tokens=value["estimated_tokens"],
             critical_cases=frozenset((suite, case) for suite, case in value["critical_cases"]),
@@ -124,9 +201,19 @@ def facts_from_json(value: Mapping[str, Any]) -> RunFacts:
             },
             skill_names=value["skill_names"],
             slices={(suite, case): name for suite, case, name in value["slices"]},
+            # Not in headers from before there were parts.
+            parts={(suite, case): name for suite, case, name in value.get("parts", ())},
+            traits=traits_from_json(value.get("traits", ())),
+            slice_terms=slices_from_json(value.get("slice_terms", {})),
+            holdout=_use(value.get("holdout")),
+            own_model=value.get("own_model"),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise StoreError(f"the run's header lacks a fact: {error}", hint="it was damaged; run again") from error
+
+
+def _use(value: dict[str, Any] | None) -> HoldoutUse | None:
+    return None if value is None else HoldoutUse(**{**value, "doubts": tuple(value["doubts"])})
 
 
 def _names(value: list[str] | None) -> tuple[str, ...] | None:

@@ -38,7 +38,7 @@ def unpack(parts: Iterable[bytes], encoding: str) -> Iterator[bytes]:
     """
     packed = encoding.strip().lower() not in {"", "identity"}
     if packed and encoding.strip().lower() not in {"gzip", "x-gzip"}:
-        raise BadEncoding(f"Content-Encoding {encoding[:40]!r}")
+        raise BadEncoding(f"Content-Encoding {encoding!r}")
     gzip = zlib.decompressobj(zlib.MAX_WBITS | 16)
     n_left = MAX_REPLY_BYTES
     for part in parts:

@@ -3,8 +3,9 @@
 A trial is tried again for reasons of the judge, of the provider or of this machine: those say nothing about the
 candidate. It never is for what the candidate did: a score, an answer that breaks the contract, one that was cut at its
 limit or that the provider withheld for what it says. Asked again until it goes well, such a trial would be a selected
-one. An abstention that the case allows is a verdict and waits for a person; a check that cannot decide would not
-decide the next time.
+one. For the same reason it is not where the provider ended an answer without one or gave an empty one, nor where a
+command-line agent took the time of all its turns: that is its turn limit by the clock. An abstention that the case
+allows is a verdict and waits for a person; a check that cannot decide would not decide the next time.
 
 An answer that was observed stays: where the judge failed on it, the judge alone is asked again, about that answer.
 """
@@ -15,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from skillassay.errors import Reason, Stage
+from skillassay.errors import REPLAY_MISS, Reason, Stage
 from skillassay.plan import Plan, PlannedTrial
 from skillassay.record import TrialRecord
 
@@ -37,6 +38,10 @@ _NOT_THE_CANDIDATE = frozenset(
         Reason.HARNESS_ERROR,
     }
 )
+_AS_IT_ANSWERED = frozenset(
+    {(Reason.PROVIDER_ERROR, "finish"), (Reason.PROVIDER_ERROR, "empty"), (Reason.TIMEOUT, "agent")}
+)
+"""Reasons with their kind that say something about the candidate all the same."""
 _THE_JUDGE = frozenset(
     {*_NOT_THE_CANDIDATE, Reason.CONTRACT_ERROR, Reason.BLOCKED, Reason.TRUNCATED, Reason.UNGROUNDED}
 )
@@ -45,12 +50,16 @@ _THE_JUDGE = frozenset(
 def again_of(record: TrialRecord) -> Again | None:
     """How much of a recorded trial may be tried again; None for nothing of it."""
     outcome = record.outcome
+    if outcome.kind == REPLAY_MISS:
+        return None  # a recording holds tomorrow what it holds today, and with another one it is another run
     if outcome.stage is Stage.JUDGE:
         if outcome.reason not in _THE_JUDGE:
             return None
         # A record whose texts were not kept has no answer to ask about.
         return Again.WHOLE if record.answer is None else Again.JUDGE
-    return Again.WHOLE if outcome.reason in _NOT_THE_CANDIDATE and record.answer is None else None
+    if record.was_answered or (outcome.reason, outcome.kind) in _AS_IT_ANSWERED:
+        return None
+    return Again.WHOLE if outcome.reason in _NOT_THE_CANDIDATE else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,13 +11,14 @@ any problem gives something to run.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from skillassay.canonical import digest_of, sha256_hex
-from skillassay.case_facts import CaseFacts, digested_facts, fact_problems, read_facts
+from skillassay.case_facts import CaseFacts, fact_problems, read_facts
 from skillassay.case_files import CaseFile, FileReader, read_case_file, read_case_files
+from skillassay.case_normal import build_normal, build_routing_normal
 from skillassay.documents import Document, load_document
 from skillassay.findings import Finding, Severity, register
 from skillassay.schema import document_findings, schema_problems
@@ -57,7 +58,8 @@ class Behavior:
 class Case(CaseFacts):
     """One quality case. ``query`` and ``files`` are all that a candidate may see of it.
 
-    The first ``n_short_checks`` of its checks were written as ``must_match`` or ``must_not_match``.
+    The first ``n_short_checks`` of its checks were written as ``must_match`` or ``must_not_match``. ``digest`` is over
+    ``normal``, its normal form.
     """
 
     id: str
@@ -69,6 +71,7 @@ class Case(CaseFacts):
     behavior: Behavior | None = None
     expect_skills: tuple[str, ...] | None = None
     expect_scripts: tuple[str, ...] | None = None
+    normal: Mapping[str, Any] = field(default_factory=dict, compare=False)
     digest: str = ""
     suite: str = ""
     line: int | None = None
@@ -109,8 +112,15 @@ class RoutingCase:
     expect_skills: tuple[str, ...]
     expect_scripts: tuple[str, ...] | None = None
     expect_answer: tuple[str, ...] = ()
+    normal: Mapping[str, Any] = field(default_factory=dict, compare=False)
     suite: str = ""
+    suite_version: str = "0"
     line: int | None = None
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of its normal form."""
+        return digest_of(self.normal)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +173,9 @@ def load_routing(path: Path, *, shown_as: str) -> tuple[tuple[RoutingCase, ...],
             expect_skills=tuple(body["expect"]["skills"]),
             expect_scripts=_optional_tuple(body["expect"].get("scripts")),
             expect_answer=tuple(body["expect"].get("answer", ())),
+            normal=build_routing_normal(body),
             suite=head.get("suite", ""),
+            suite_version=head.get("version", "0"),
             line=place.line,
         )
         for body, place in sound
@@ -227,9 +239,10 @@ def _build_case(body: dict[str, Any], *, suite: str, place: _Place, read_file: F
         if criterion.explains is not None and criterion.explains not in {check["id"] for check in checks}:
             message = f"criterion {criterion.id!r} of case {name!r} explains {criterion.explains!r}, not a check of it"
             place.report(UNKNOWN_CHECK, message, "rubric", index, hint="name the id of a check of this case")
-    for code, field, problem, hint in fact_problems(body):
-        place.report(code, f"case {name!r}: {problem}", field, hint=hint)
+    for code, part, problem, hint in fact_problems(body):
+        place.report(code, f"case {name!r}: {problem}", part, hint=hint)
     expect = body.get("expect", {})
+    normal = build_normal(body, checks=checks, rubric=[asdict(item) for item in rubric], files=files)
     return Case(
         id=name,
         skill=body["skill"],
@@ -240,7 +253,8 @@ def _build_case(body: dict[str, Any], *, suite: str, place: _Place, read_file: F
         behavior=behavior,
         expect_skills=_optional_tuple(expect.get("skills")),
         expect_scripts=_optional_tuple(expect.get("scripts")),
-        digest=_case_digest(body, checks, rubric, files),
+        normal=normal,
+        digest=digest_of(normal),
         suite=suite,
         line=place.line,
         n_short_checks=len(short),
@@ -262,23 +276,6 @@ def _criterion(item: str | dict[str, Any]) -> Criterion:
     if isinstance(item, str):
         return Criterion(id=f"c-{sha256_hex(item.encode())[:8]}", text=item)
     return Criterion(**{key: value for key, value in item.items() if key != "note"})
-
-
-_DIGESTED = ("id", "skill", "query", "behavior")
-_CRITERION = ("id", "text", "critical", "explains", "may_abstain", "absence")
-
-
-def _case_digest(
-    body: dict[str, Any], checks: Iterable[Mapping[str, Any]], rubric: Iterable[Criterion], files: Iterable[CaseFile]
-) -> str:
-    """SHA-256 of the case in normal form: short forms written out, notes and samples left out, files by content."""
-    normal = {key: body[key] for key in _DIGESTED if key in body}
-    normal |= {"expect": body["expect"]} if body.get("expect") else {}
-    normal |= digested_facts(body)
-    normal["files"] = [{"path": file.path, "sha256": file.sha256} for file in files]
-    normal["checks"] = [{k: v for k, v in check.items() if k not in {"samples", "note"}} for check in checks]
-    normal["rubric"] = [{key: getattr(item, key) for key in _CRITERION} for item in rubric]
-    return digest_of(normal)
 
 
 def _duplicates(ids: Iterable[Any], what: str, place: _Place) -> None:

@@ -21,7 +21,6 @@ BAD_DATE = register("suite.bad-date", "A date of a case is in no calendar.")
 REPRESENTATIVE = "representative"
 FAILURE_CORPUS = "failure_corpus"
 PARTS = (REPRESENTATIVE, FAILURE_CORPUS, "freshness", "challenge", "negative", "over_refusal")
-SEVERITIES = ("low", "medium", "high", "critical")
 ORACLES: Mapping[str, tuple[str, ...]] = {
     "code": ("checks", "must_match", "must_not_match", "behavior"),
     "reference": ("reference", "references"),

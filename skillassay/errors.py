@@ -98,6 +98,12 @@ class EnvironmentFault(SkillassayError):
     exit_code = Exit.UNDECIDED
 
 
+REPLAY_MISS = "replay_miss"
+"""The kind of an error: a recording does not hold what was asked."""
+SCRIPT_REFUSED = "script_refused"
+"""The kind of an error: a skill's script was asked for and not run, since nothing would have stood around it."""
+
+
 class StoreError(SkillassayError):
     """A run record is missing, torn or of a newer format."""
 

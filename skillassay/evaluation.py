@@ -4,23 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
-import skillassay
+from skillassay.adjudication import read_adjudications
+from skillassay.agents.about import agents_of
+from skillassay.agents.known import own_model_of
 from skillassay.asking import Asked, open_models
 from skillassay.assessment import Assessment, RunFacts, assess, facts_from_json
-from skillassay.attempts import build_todo
-from skillassay.errors import InputError
-from skillassay.header import build_header
+from skillassay.attempts import again_of, build_todo
+from skillassay.audit import use_waivers
+from skillassay.doubts import barred_cases, standing_doubt
+from skillassay.freshness import stale_outcome
+from skillassay.frozen import require_whole
+from skillassay.governed import people_json
+from skillassay.groups import unstated
+from skillassay.header import build_header, kept_cases_bytes
+from skillassay.hushed import hushed
+from skillassay.keeping import kept_words
+from skillassay.kept_cases import CASES_FILE
 from skillassay.models.base import Model, ModelIdentity
-from skillassay.plan import ALL_MODES, Mode
-from skillassay.preparation import EvalRequest, Prepared, moved_paths
+from skillassay.models.naming import AGENT
+from skillassay.preparation import Prepared, moved_paths
 from skillassay.proof import evidence_bodies
+from skillassay.rebuild import refuse_other_run, refuse_unlike
 from skillassay.report.base import RunView
 from skillassay.results import build_result
-from skillassay.runner import Listener, execute
+from skillassay.retention import HASH, Retention, drop_key
+from skillassay.runner import Listener, execute, is_trial_running
 from skillassay.snapshot import Snapshot, take_snapshot
 from skillassay.store import (
     RunWriter,
@@ -32,99 +45,76 @@ from skillassay.store import (
     run_folder,
 )
 from skillassay.subjects.base import Subject
+from skillassay.subjects.offering import Offering
 from skillassay.subjects.opening import SubjectParts, open_subject, subject_notice
 from skillassay.trial import TrialParts
+from skillassay.waiving import sound_waivers
+from skillassay.withholding import Withholding
 
 SIDES = ("candidate", "judge")
 
 
-def evaluate(
-    prepared: Prepared, listener: Listener, *, resume: str | None = None, retry_unscored: bool = False
-) -> RunView:
-    """Run (or go on with) an evaluation to its result. Raises :class:`StoreError` when the record cannot be written.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """How a run begins: anew, as the run ``resume`` that goes on, or as a new one that must be the run ``like`` again.
 
     ``retry_unscored`` also tries again what of the run that is resumed may be (see :mod:`skillassay.attempts`).
     """
+
+    resume: str | None = None
+    like: str | None = None
+    retry_unscored: bool = False
+
+
+ANEW = Start()
+
+
+def evaluate(prepared: Prepared, listener: Listener, *, start: Start = ANEW) -> RunView:
+    """Run (or go on with) an evaluation to its result. Raises :class:`StoreError` when the record cannot be written."""
+    if prepared.request.with_waivers:
+        sound_waivers(prepared.project.root)  # asked before anything is spent, not when it is over
     with ExitStack() as stack:
+        if prepared.contract.retention == HASH or prepared.facts.holdout is not None:
+            stack.enter_context(hushed(is_heard=is_trial_running))
         frozen = stack.enter_context(take_snapshot(prepared.project.usable, prepared.cases, prepared.earlier_skills))
         asked = stack.enter_context(open_models(prepared, warn=listener.warn))
-        models = describe_models(asked.candidate.identity, asked.judge.identity)
-        if notice := subject_notice(prepared.subject):
+        own = own_model_of(prepared.subject)
+        models = describe_models(asked.candidate.identity, asked.judge.identity, own_model=own)
+        for notice in filter(None, (subject_notice(prepared.subject), *prepared.notices)):
             listener.warn(notice)
         subject = stack.enter_context(open_subject(prepared.subject, _subject_parts(prepared, frozen, asked)))
-        writer = _open_writer(prepared, models, resume)
+        writer = _open_writer(prepared, models, start, _retention(prepared, frozen, models))
         with _closing(writer):
-            todo = build_todo(prepared.plan, read_records(writer.folder), retry_unscored=retry_unscored)
-            writer.event("run_started" if resume is None else "run_resumed", n_tried_again=len(todo.earlier))
-            parts = _parts(prepared, frozen, subject, asked.judge)
+            todo = build_todo(prepared.plan, read_records(writer.folder), retry_unscored=start.retry_unscored)
+            writer.event("run_started" if start.resume is None else "run_resumed", n_tried_again=len(todo.earlier))
+            parts = replace(_parts(prepared, frozen, subject, asked.judge), **_hidden(prepared, writer))
             jobs = prepared.request.jobs
+            if start.retry_unscored and not todo.trials:
+                listener.warn("nothing to try again: no trial lost its score to judge, provider or machine")
             interrupted = execute(todo, parts, writer, jobs=jobs, listener=listener, on_stop=asked.stop)
             view = _finish(prepared, writer, interrupted=interrupted)
-            return view if interrupted else replace(view, recording=asked.save())
+            return view if interrupted else replace(view, recording=asked.save(writer.folder.name))
 
 
-def resumed_request(request: EvalRequest, run: str) -> EvalRequest:
-    """The request of a stored run; what is named again must be the same, which :func:`evaluate` checks."""
-    header = read_header(run_folder(request.root, run))
-    facts, settings = header["facts"], header["settings"]
-    given = settings["given"]
-    return replace(
-        request,
-        skills=request.skills or tuple(given["skills"]),
-        cases=request.cases or tuple(given["cases"]),
-        modes=tuple(Mode(mode) for mode in facts["modes"]) if request.modes == ALL_MODES else request.modes,
-        repeats=facts["repeats"] if request.repeats == 1 else request.repeats,
-        model=request.model or header["models"]["candidate"]["label"],
-        judge_model=request.judge_model or header["models"]["judge"]["label"],
-        quality_min=request.quality_min or given["quality_min"],
-        subject=request.subject or given["subject"],
-        base=given["base"],
-        rpm=request.rpm or settings.get("rpm"),
-        tpm=request.tpm or settings.get("tpm"),
-    )
+def _retention(prepared: Prepared, frozen: Snapshot, models: Mapping[str, Any]) -> Retention:
+    """What this run keeps, and the names that its records may hold under any rule."""
+    asked = [models[side] for side in SIDES] + [models[side].get("recorded", {}) for side in SIDES]
+    catalogs = [frozen.catalog, *(older.catalog for older in frozen.previous.values())]
+    names = kept_words(catalogs, subjects=[prepared.subject], models=filter(None, (m.get("name") for m in asked)))
+    return Retention(rule=prepared.contract.retention, names=names)
 
 
-def _open_writer(prepared: Prepared, models: dict[str, Any], resume: str | None) -> RunWriter:
-    if resume is None:
-        header = build_header(prepared, run_id=new_run_id(), created_at=now_utc(), models=models)
-        return RunWriter.create(prepared.project.root, header)
-    folder = run_folder(prepared.project.root, resume)
-    _refuse_other_run(prepared, models, read_header(folder), folder.name)
-    return RunWriter.reopen(folder)
-
-
-def _refuse_other_run(prepared: Prepared, models: Mapping[str, Any], header: Mapping[str, Any], name: str) -> None:
-    """A run goes on only as the same experiment: same trials (skill bytes, cases, modes), models, gate and program."""
-    facts = facts_from_json(header["facts"])
-    old = {trial.trial_id for trial in facts.plan.trials}
-    new = {trial.trial_id for trial in prepared.plan.trials}
-    differs = []
-    if old != new:
-        differs.append(f"{len(old ^ new)} trials (skill files, cases, selection or modes)")
-    catalog = {path: skill["digest"] for path, skill in header["skills"].items()}
-    if catalog != {ready.path: ready.digest for ready in prepared.project.usable}:
-        differs.append("skills of the catalog")
-    if header["contract"]["binding"] != prepared.binding:
-        differs.append("candidate, judge, gate or scorer")
-    if header["fixture_digest"] != (prepared.rules.digest if prepared.rules else None):
-        differs.append("the fixtures")
-    differs += [_endpoint_words(side, header, models) for side in SIDES if header["models"][side] != models[side]]
-    if header["skillassay"] != skillassay.__version__:
-        differs.append(f"skillassay ({header['skillassay']}, now {skillassay.__version__})")
-    if differs:
-        hint = "resume with the same options and files, or start a new run"
-        raise InputError(f"run {name} cannot be resumed: {', '.join(differs)} differ", hint=hint)
-
-
-def _endpoint_words(side: str, header: Mapping[str, Any], models: Mapping[str, Any]) -> str:
-    old, new = (_whereabouts(model) for model in (header["models"][side], models[side]))
-    return f"the {side} ({old}, now {new})"
-
-
-def _whereabouts(model: Mapping[str, Any]) -> str:
-    recorded = model.get("recorded")
-    where = f"on {model['endpoint']}" if recorded is None else f"with the digest {recorded['digest'][:12]}"
-    return f"{model['label']} {where}"
+def _open_writer(prepared: Prepared, models: dict[str, Any], start: Start, retention: Retention) -> RunWriter:
+    root = prepared.project.root
+    agents = agents_of(prepared.subject, prepared.models.judge, prepared.isolation)
+    header = build_header(prepared, run_id=new_run_id(), created_at=now_utc(), models=models, agents=agents)
+    if start.resume is not None:
+        folder = run_folder(root, start.resume)
+        refuse_other_run(header, read_header(folder))
+        return RunWriter.reopen(folder, retention)
+    if start.like is not None:
+        refuse_unlike(header, read_header(run_folder(root, start.like)))
+    return RunWriter.create(root, header, retention, files={CASES_FILE: kept_cases_bytes(prepared)})
 
 
 @contextmanager
@@ -140,13 +130,15 @@ def _subject_parts(prepared: Prepared, frozen: Snapshot, asked: Asked) -> Subjec
         model=asked.candidate,
         direct=asked.direct,
         terms=prepared.contract.candidate,
-        catalog=frozen.catalog,
-        prompt_skills=frozen.prompt_skills,
-        eager_scope=prepared.contract.eager_scope,
+        offering=Offering(
+            catalog=frozen.catalog,
+            prompt_skills=frozen.prompt_skills,
+            eager_scope=prepared.contract.eager_scope,
+            previous=frozen.previous,
+        ),
         isolation=prepared.isolation,
         policy=prepared.policy,
         limits=prepared.limits,
-        previous=frozen.previous,
     )
 
 
@@ -160,29 +152,56 @@ def _parts(prepared: Prepared, frozen: Snapshot, subject: Subject, judge: Model)
     )
 
 
+def _hidden(prepared: Prepared, writer: RunWriter) -> dict[str, Any]:
+    """What the trials must know of cases that are stale, hidden or out of reach."""
+    day = date.fromisoformat(read_header(writer.folder)["created_at"][:10])
+    limit = prepared.contract.freshness_max_age_days
+    aged = ((case, stale_outcome(case, on=day, max_age_days=limit)) for case in prepared.cases)
+    barred = {(case.suite, case.id): outcome for case, outcome in aged if outcome is not None}
+    state, key = prepared.holdout, None
+    if state is not None and state.holdout is not None:
+        barred, key = barred | barred_cases(state), state.holdout.key
+    rule = None
+    if key is not None and state is not None and state.sealed is not None:
+        rule = Withholding(suite=state.sealed.suite, key=key, names=writer.retention.names)
+    return {"barred": barred, "withholding": rule}
+
+
 def _finish(prepared: Prepared, writer: RunWriter, *, interrupted: bool) -> RunView:
     folder, header = writer.folder, read_header(writer.folder)
     records = tuple(read_records(folder))
-    assessment = assess(prepared.facts, records, moved=moved_paths(prepared), interrupted=interrupted)
+    moved, said = moved_paths(prepared), read_adjudications(folder)
+    assessment = assess(prepared.facts, records, moved=moved, interrupted=interrupted)
+    # What people said since the run was made counts for its evidence; its result is what was recorded.
+    final = assess(prepared.facts, records, moved=moved, interrupted=interrupted, adjudications=said)
+    effective = None
+    if prepared.request.with_waivers and not interrupted:
+        effective = use_waivers(prepared.project.root, final.decision, header, command="eval")
     occurred_at = now_utc()
-    bodies, why_not = evidence_bodies(prepared, assessment, header=header, occurred_at=occurred_at)
+    bodies, why_not = evidence_bodies(prepared, final, header=header, occurred_at=occurred_at, effective=effective)
     writer.event("run_finished", decision=assessment.decision.status.value)
     writer.finish(
         build_result(prepared.facts, assessment, header, occurred_at=occurred_at)
-        | {"evidence": bodies, "no_evidence": why_not}
+        | {"evidence": bodies, "no_evidence": why_not, **people_json(final, effective)}
     )
-    return _view(prepared.facts, assessment, header, folder, {"occurred_at": occurred_at, "no_evidence": why_not})
+    if not interrupted and not any(again_of(row.record) for row in assessment.scores.rows):
+        drop_key(folder)  # nothing of the run is left to do
+    view = _view(prepared.facts, final, header, folder, {"occurred_at": occurred_at, "no_evidence": why_not})
+    return replace(view, effective=effective)
 
 
 def load_view(root: Path, run_id: str | None) -> RunView:
     """A stored run, assessed anew from its records. Calls no model. Raises :class:`StoreError`."""
     folder = run_folder(root, run_id)
-    header = read_header(folder)
-    facts = facts_from_json(header["facts"])
-    result = read_result(folder)
+    header, result = read_header(folder), read_result(folder)
+    groups = require_whole(header, result)
+    facts = replace(facts_from_json(header["facts"]), unstated=unstated(groups))
     moved = tuple(result["moved_skills"]) if result is not None else ()
     interrupted = result is None or bool(result["interrupted"])
-    assessment = assess(facts, read_records(folder), moved=moved, interrupted=interrupted)
+    said = read_adjudications(folder)
+    doubt = standing_doubt(root, facts.holdout)
+    records = read_records(folder)
+    assessment = assess(facts, records, moved=moved, interrupted=interrupted, adjudications=said, voided=doubt)
     ended = result or {"occurred_at": header["created_at"], "no_evidence": {}}
     return _view(facts, assessment, header, folder, ended)
 
@@ -197,11 +216,18 @@ def _view(
         place="/".join(folder.parts[-3:]),
         evidence=ended["no_evidence"],
         occurred_at=ended["occurred_at"],
+        root=folder.parents[2],
     )
 
 
-def describe_models(candidate: ModelIdentity, judge: ModelIdentity) -> dict[str, Any]:
-    """Both models as a record says them. Independent means that neither model nor endpoint is shared."""
+def describe_models(candidate: ModelIdentity, judge: ModelIdentity, *, own_model: str | None = None) -> dict[str, Any]:
+    """Both models as a record says them. Independent means that neither model nor endpoint is shared.
+
+    ``own_model`` names an agent that asked a model which nobody here knows: then that is the candidate, whatever was
+    named, and nothing shows that the judge is another one.
+    """
+    if own_model is not None:
+        candidate = ModelIdentity(provider=AGENT, name=own_model, endpoint=None, is_fixture=False)
 
     def words(identity: ModelIdentity) -> dict[str, Any]:
         return {
@@ -210,6 +236,7 @@ def describe_models(candidate: ModelIdentity, judge: ModelIdentity) -> dict[str,
             "name": identity.name,
             # A fixture's port is another one in every run and says nothing.
             "endpoint": "embedded" if identity.is_fixture else identity.endpoint,
+            **({"address": identity.address} if identity.address is not None else {}),
             "is_fixture": identity.is_fixture,
             "is_replay": identity.is_replay,
             **({"recorded": asdict(identity.recorded)} if identity.recorded is not None else {}),
@@ -220,7 +247,7 @@ def describe_models(candidate: ModelIdentity, judge: ModelIdentity) -> dict[str,
     shared_model = (first.provider, first.name) == (second.provider, second.name)
     shared_endpoint = first.provider == second.provider and first.endpoint == second.endpoint
     return {
-        "candidate": words(candidate),
+        "candidate": words(candidate) | ({"own_model": True} if own_model is not None else {}),
         "judge": words(judge),
-        "independent": not (shared_model or shared_endpoint),
+        "independent": own_model is None and not (shared_model or shared_endpoint),
     }

@@ -4,14 +4,17 @@ Format ``evidence: 1``, written by ``lock`` from a finished run into ``evals/evi
 skill's bytes, the digests of its own cases, and the contract's candidate, judge, gate rules and scorer version; of the
 gate's ``quality_min`` a higher one is accepted. A change in another skill of the catalog is a warning only, and so is
 one in the authored answers (``fixtures``, at grade fixture). ``attempts`` counts the earlier decided runs on the same
-bytes, cases and terms; ``trial_attempts``, by mode, how often its trials were tried, where any was more than once.
-Evidence is not signed: it convinces who trusts the commit.
+bytes, cases and terms; ``trial_attempts``, by mode, how often its trials were tried, where any was more than once;
+``cached_calls``, by side, how many answers came out of a cache, where any did, since whoever can write that file
+chooses them; ``waivers`` those that the decision rests on, with digest and last day. Evidence is not signed: it
+convinces who trusts the commit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +38,23 @@ class Attempts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UsedWaiver:
+    """A waiver that the run's decision rests on."""
+
+    id: str
+    digest: str
+    expires_on: date
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InForce:
+    """The waivers that evidence may rest on, on a day: the digest of each by its id."""
+
+    day: date
+    digests: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """One skill's evidence. ``body`` is the whole JSON object; the named fields are what verification compares."""
 
@@ -49,9 +69,16 @@ class Evidence:
     fixtures: str | None
     attempts: Attempts | None
     n_tried_again: int
+    n_cached: int = 0
     run_id: str
     voided: str | None
+    waivers: tuple[UsedWaiver, ...] = ()
     body: Mapping[str, Any]
+
+    @property
+    def waived(self) -> tuple[str, ...]:
+        """The ids of the waivers, as the lock shows them."""
+        return tuple(sorted({used.id for used in self.waivers}))
 
 
 class EvidenceProblem(ValueError):
@@ -103,8 +130,10 @@ def evidence_from_body(body: Any) -> Evidence:
         fixtures=_text(body, "fixtures", "digest") if "fixtures" in body else None,
         attempts=_attempts(body["attempts"]) if "attempts" in body else None,
         n_tried_again=_n_tried_again(body.get("trial_attempts", {})),
+        n_cached=_n_cached(body.get("cached_calls", {})),
         run_id=_text(body, "run", "id"),
         voided=voided,
+        waivers=_waivers(body.get("waivers", [])),
         body=body,
     )
 
@@ -137,14 +166,55 @@ def _n_tried_again(value: Any) -> int:
     return sum(counts)
 
 
+def _n_cached(value: Any) -> int:
+    counts: list[Any] = list(value.values()) if isinstance(value, dict) else [None]
+    if not all(type(count) is int and count >= 0 for count in counts):
+        raise EvidenceProblem("says cached_calls, which are no counts by side")
+    return sum(counts)
+
+
+def _waivers(value: Any) -> tuple[UsedWaiver, ...]:
+    try:
+        return tuple(
+            UsedWaiver(
+                id=str(item["waiver"]),
+                digest=str(item["waiver_digest"]),
+                expires_on=date.fromisoformat(item["expires_on"]),
+            )
+            for item in value
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise EvidenceProblem("says waivers, which are no list of waivers with digest and last day") from error
+
+
 def accepts(requires: str, grade: str) -> bool:
     """Whether a lock that requires one grade accepts another: a stronger one always does."""
     return GRADES.index(grade) >= GRADES.index(requires)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NamedHoldout:
+    """The holdout that the contract names, with what speaks against it; its digest is that of what is committed."""
+
+    suite: str
+    version: str
+    digest: str
+    doubt: str | None = None
+
+    def mismatch(self, evidence: Evidence) -> tuple[str, str] | None:
+        """Why evidence does not rest on it, or may not."""
+        used = evidence.body.get("holdout")
+        if not isinstance(used, dict) or used.get("digest") != self.digest:
+            return "other-cases", f"it did not use holdout {self.suite} {self.version} as it is sealed"
+        return None if self.doubt is None else ("voided", f"holdout {self.suite} {self.version}: {self.doubt}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """What evidence must be bound to, from the tree as it is now. ``version`` is None where the skill has none."""
+    """What evidence must be bound to, from the tree as it is now. ``version`` is None where the skill has none.
+
+    Without ``waivers`` none is in force; ``holdout`` is None where the contract names none with cases of the skill.
+    """
 
     skill_path: str
     version: str | None
@@ -152,12 +222,14 @@ class Expected:
     cases: Mapping[str, str]
     terms: Json
     requires: str
+    waivers: InForce | None = None
+    holdout: NamedHoldout | None = None
 
 
 def mismatches(evidence: Evidence, expected: Expected) -> tuple[tuple[str, str], ...]:
     """Every way in which evidence does not prove these bytes: (kind, what differs). Empty when it does.
 
-    Kinds: ``voided``, ``other-bytes``, ``other-cases``, ``other-contract``, ``too-weak``.
+    Kinds: ``voided``, ``other-bytes``, ``other-cases``, ``other-contract``, ``too-weak``, ``waiver-lapsed``.
     """
     found: list[tuple[str, str]] = []
     if evidence.voided is not None:
@@ -173,6 +245,8 @@ def mismatches(evidence: Evidence, expected: Expected) -> tuple[tuple[str, str],
             name for name in {*evidence.cases, *expected.cases} if evidence.cases.get(name) != expected.cases.get(name)
         )
         found.append(("other-cases", f"cases that differ: {', '.join(names)}"))
+    if expected.holdout is not None and (other := expected.holdout.mismatch(evidence)) is not None:
+        found += [other] if other[0] not in {kind for kind, _ in found} else []
     differs = differing_terms(evidence.terms, expected.terms)
     if differs:
         found.append(("other-contract", f"its terms differ: {'; '.join(differs)}"))
@@ -180,7 +254,18 @@ def mismatches(evidence: Evidence, expected: Expected) -> tuple[tuple[str, str],
         found.append(("other-contract", "binding.digest is not the digest of its terms"))
     if not accepts(expected.requires, evidence.grade):
         found.append(("too-weak", f"it passed as {evidence.grade}, the lock requires {expected.requires}"))
+    found += [("waiver-lapsed", words) for used in evidence.waivers for words in _lapses(used, expected.waivers)]
     return tuple(found)
+
+
+def _lapses(used: UsedWaiver, now: InForce | None) -> Iterator[str]:
+    """Why the decision that a waiver made may not be relied on any more."""
+    if now is not None and now.day > used.expires_on:
+        yield f"it rests on waiver {used.id}, whose last day was {used.expires_on}"
+    elif now is None or used.id not in now.digests:
+        yield f"it rests on waiver {used.id}, which is not in force any more"
+    elif now.digests[used.id] != used.digest:
+        yield f"it rests on waiver {used.id}, which was changed since"
 
 
 def read_evidence(root: Path, skill_path: str) -> tuple[bytes | None, Evidence | None, str | None]:

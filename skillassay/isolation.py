@@ -35,6 +35,11 @@ class Isolation(StrEnum):
     PROCESS = "process group, limits and a scrubbed environment only"
 
 
+def walls_with_network(level: Isolation) -> str:
+    """What stands between the machine and a program that has its network."""
+    return f"{level.value.replace('network, ', '')}; the machine's network"
+
+
 LEVELS = tuple(level.name.lower() for level in reversed(Isolation))
 """The levels as options and records write them, weakest first."""
 
@@ -114,9 +119,10 @@ class Room:
                 return f"{folder}{text[len(inside) :]}"
         return text
 
-    def inside(self, output: bytes) -> bytes:
-        """What the program said, with inside paths."""
-        moved = () if self.closed else sorted(self.folders.items(), key=lambda item: -len(str(item[1])))
+    def inside(self, output: bytes, *, entered: bool = True) -> bytes:
+        """What the program said, with inside paths; or what was said on the way in, where a room has none yet."""
+        in_room = self.closed and entered
+        moved = () if in_room else sorted(self.folders.items(), key=lambda item: -len(str(item[1])))
         for inside, folder in moved:
             output = output.replace(os.fsencode(folder), os.fsencode(inside))
         return output

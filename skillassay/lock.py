@@ -38,6 +38,9 @@ EVIDENCE = {
     "other-cases": register("lock.evidence-other-cases", "A skill's evidence is about other cases."),
     "other-contract": register("lock.evidence-other-contract", "A skill's evidence was made under another contract."),
     "too-weak": register("lock.evidence-too-weak", "A skill's evidence is of a lower grade than the lock requires."),
+    "waiver-lapsed": register(
+        "lock.waiver-lapsed", "A skill's evidence rests on a waiver that ran out, was changed, or is gone."
+    ),
 }
 CATALOG = register("lock.catalog-changed", "Another skill of the catalog changed since the evidence was made.")
 IGNORE = register("lock.ignore-changed", "The lock was written with another lock.ignore or lock.requires.")
@@ -211,7 +214,8 @@ def _evidence_findings(state: SkillState, entry: LockEntry, terms: Terms) -> lis
         lock_finding(EVIDENCE[kind], where, f"{state.name} {entry.version}: {words}", hint=EVAL_THEN_LOCK)
         for kind, words in mismatches(state.evidence, state.expected)
     ]
-    if not found and (state.evidence_sha256, state.evidence.grade) != (ref.sha256, ref.grade):
+    is_locked = (ref.sha256, ref.grade, ref.waived)
+    if not found and (state.evidence_sha256, state.evidence.grade, state.evidence.waived) != is_locked:
         message = f"{state.name}: the file is not the one that was locked ({ref.grade}, SHA-256 {ref.sha256})"
         found.append(lock_finding(EVIDENCE_FILE, where, message, hint="restore it from version control"))
     return found

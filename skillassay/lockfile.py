@@ -8,10 +8,11 @@
       "suites": {NAME: {"cases": {ID: DIGEST}, "version"}}
     }
 
-All five fields are there, and no other. ``evidence`` is ``{"file", "grade", "sha256"}``, or ``{"none": WHY}`` where a
-skill was locked without. Keys are sorted, indentation is two spaces, lines end in LF, and there is no time in it, so
-that two people who changed different skills merge without conflict. It is read as data (CRLF is fine) and strictly: a
-broken lock is an error with its line, never an empty lock.
+All five fields are there, and no other. ``evidence`` is ``{"file", "grade", "sha256"}``, with ``"waived": [ID, …]`` too
+where its decision rests on waivers, or ``{"none": WHY}`` where a skill was locked without. Keys are sorted, indentation
+is two spaces, lines end in LF, and there is no time in it, so that two people who changed different skills merge
+without conflict. It is read as data (CRLF is fine) and strictly: a broken lock is an error with its line, never an
+empty lock.
 """
 
 from __future__ import annotations
@@ -43,12 +44,22 @@ _MARKER = re.compile(r"^(<{7}|={7}|>{7}|\|{7})( |$)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceRef:
-    """What an entry says of its evidence: the file with its SHA-256 and grade, or why there is none."""
+    """What an entry says of its evidence: the file with its SHA-256 and grade, or why there is none.
+
+    ``waived`` has the ids of the waivers that the run's decision rests on.
+    """
 
     file: str | None = None
     sha256: str | None = None
     grade: str | None = None
     none: str | None = None
+    waived: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """As a line of the terminal says it."""
+        waived = f", waived: {', '.join(self.waived)}" if self.waived else ""
+        return self.none or f"{self.grade} evidence{waived}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +109,9 @@ def render_lock(lock: Lock) -> bytes:
 
 def _entry_json(entry: LockEntry) -> dict[str, Json]:
     ref = entry.evidence
+    evidence: dict[str, Json]
     evidence = {"none": ref.none} if ref.none else {"file": ref.file, "sha256": ref.sha256, "grade": ref.grade}
+    evidence |= {"waived": list(ref.waived)} if ref.waived else {}
     return {
         "name": entry.name,
         "version": entry.version,
@@ -191,7 +204,7 @@ def _build(value: dict[str, Json]) -> Lock:
                 version=body["version"],
                 digest=body["digest"],
                 files=body["files"],
-                evidence=EvidenceRef(**body["evidence"]),
+                evidence=EvidenceRef(**body["evidence"] | {"waived": tuple(body["evidence"].get("waived", ()))}),
             )
             for key, body in value["skills"].items()
         },
@@ -231,8 +244,11 @@ def _evidence_problem(value: Any) -> str | None:
         return "evidence is missing"
     if set(value) == {"none"}:
         return None if isinstance(value["none"], str) and value["none"] else "evidence.none must say why"
-    if set(value) != {"file", "sha256", "grade"}:
+    if set(value) - {"waived"} != {"file", "sha256", "grade"}:
         return "evidence must have file, sha256 and grade"
+    waived = value.get("waived", ["-"])
+    if not isinstance(waived, list) or not waived or not all(isinstance(name, str) and name for name in waived):
+        return "evidence.waived must name the waivers"
     if not isinstance(value["sha256"], str) or not _HEX.fullmatch(value["sha256"]):
         return "evidence.sha256 is not 64 lowercase hex digits"
     if value["grade"] not in GRADES:

@@ -10,8 +10,9 @@ from skillassay.base_lock import base_findings
 from skillassay.binding import FIXED_PROMPTS
 from skillassay.canonical import Json, sha256_hex
 from skillassay.contract import CONTRACT_PATH
+from skillassay.doubts import HoldoutState, inspect_holdout
 from skillassay.errors import InputError
-from skillassay.evidence import Expected, read_evidence
+from skillassay.evidence import Expected, InForce, NamedHoldout, read_evidence
 from skillassay.findings import Finding, Severity, sort_findings
 from skillassay.fixture.files import fixtures_digest
 from skillassay.lock import BLOCKED, MISSING, SkillState, Terms, fixture_findings, unverifiable_findings, verify
@@ -19,6 +20,7 @@ from skillassay.lockfile import LOCK_PATH, UNREADABLE, Lock, LockedSuite, lock_f
 from skillassay.project import Project, ReadySkill
 from skillassay.regular import NotRegular, read_regular
 from skillassay.suite_drift import SUITE_GONE
+from skillassay.waiving import waivers_in_force
 
 
 def lock_terms(project: Project) -> Terms:
@@ -36,10 +38,23 @@ def build_states(project: Project) -> tuple[SkillState, ...]:
         path = project.case_skills.get((case.suite, case.id))
         if path is not None:
             cases.setdefault(path, {})[f"{case.suite}/{case.id}"] = case.digest
-    return tuple(_state(project, ready, cases.get(ready.path, {}), terms) for ready in project.usable)
+    waivers, holdout = waivers_in_force(project), inspect_holdout(project)
+    return tuple(
+        with_holdout(_state(project, ready, cases.get(ready.path, {}), terms=terms, waivers=waivers), holdout)
+        for ready in project.usable
+    )
 
 
-def _state(project: Project, ready: ReadySkill, cases: dict[str, str], terms: Json) -> SkillState:
+def with_holdout(state: SkillState, holdout: HoldoutState | None) -> SkillState:
+    """The state of a skill with the holdout that its evidence must have used."""
+    sealed = holdout.sealed if holdout is not None else None
+    if holdout is None or sealed is None or state.path not in {case.skill for case in sealed.cases.values()}:
+        return state
+    named = NamedHoldout(suite=sealed.suite, version=sealed.version, digest=sealed.digest, doubt=holdout.doubt)
+    return replace(state, expected=replace(state.expected, holdout=named))
+
+
+def _state(project: Project, ready: ReadySkill, cases: dict[str, str], *, terms: Json, waivers: InForce) -> SkillState:
     data, evidence, problem = read_evidence(project.root, ready.path)
     version = ready.skill.version
     usable = version is not None and versions.is_semver(version)
@@ -57,6 +72,7 @@ def _state(project: Project, ready: ReadySkill, cases: dict[str, str], terms: Js
             cases=cases,
             terms=terms,
             requires=project.contract.lock.requires,
+            waivers=waivers,
         ),
         evidence=evidence,
         evidence_sha256=None if data is None else sha256_hex(data),
@@ -71,11 +87,17 @@ def _version_problem(version: str | None) -> str | None:
 
 
 def locked_suites(project: Project) -> dict[str, LockedSuite]:
-    """The suites as a lock keeps them."""
-    return {
+    """The suites as a lock keeps them; those of routing cases under ``routing:NAME``, since names are their own."""
+    suites = {
         suite.name: LockedSuite(version=suite.version, cases={case.id: case.digest for case in suite.cases})
         for suite in project.suites
     }
+    routing: dict[str, dict[str, str]] = {}
+    version: dict[str, str] = {}
+    for case in project.routing:
+        routing.setdefault(case.suite, {})[case.id] = case.digest
+        version[case.suite] = case.suite_version
+    return suites | {f"routing:{name}": LockedSuite(version=version[name], cases=routing[name]) for name in routing}
 
 
 def read_lock(root: Path) -> tuple[Lock | None, tuple[Finding, ...]]:

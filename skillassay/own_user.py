@@ -20,11 +20,19 @@ if TYPE_CHECKING:
 
 FIRST_USER, N_USERS = 2_000_000_000, 100_000_000
 """Ids that no system gives to anyone: above those of containers, below the sign bit."""
+_SPREAD = 61_803_399
+"""Takes devices apart, whose inode numbers begin alike: prime to ``N_USERS``."""
 
 
 def user_of(workspace: str) -> int:
-    """The id for everything that runs in this workspace. Two folders that exist at once have two inode numbers."""
-    return FIRST_USER + os.stat(workspace).st_ino % N_USERS
+    """The id for everything that runs in this workspace.
+
+    Two folders that exist at once on one device have two inode numbers, and so two ids unless these lie a multiple of
+    ``N_USERS`` apart; on two devices they share one by the chance of 1 in ``N_USERS``. Those who share one are no
+    longer kept apart, as if there were no user of their own.
+    """
+    state = os.stat(workspace)
+    return FIRST_USER + (state.st_ino + state.st_dev * _SPREAD) % N_USERS
 
 
 def hand_over(folders: list[str], user: int) -> None:

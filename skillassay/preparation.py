@@ -9,13 +9,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from skillassay.agents.known import own_model_of
 from skillassay.assessment import RunFacts
 from skillassay.binding import FIXED_PROMPTS
 from skillassay.canonical import Json
 from skillassay.case import Case, load_suite
 from skillassay.contract import Contract, Models, raised_quality_min
 from skillassay.digest import read_files
-from skillassay.earlier import Earlier, load_earlier
+from skillassay.doubts import (
+    RELEASE,
+    HoldoutState,
+    inspect_holdout,
+    join_holdout,
+    left_out_suite,
+    moved_holdout,
+    use_of,
+)
+from skillassay.earlier import Earlier, earlier_of
 from skillassay.errors import InputError, UsageError
 from skillassay.expectation import Expectation
 from skillassay.fixture.base import FixtureRules
@@ -26,13 +36,19 @@ from skillassay.models.opening import api_keys_in_environment, require_rules
 from skillassay.plan import ALL_MODES, Mode, Plan, PlannedCase, build_plan
 from skillassay.process import Isolation, Limits, require_isolation
 from skillassay.project import CaseKey, Project, ReadySkill, load_project, require_usable
-from skillassay.snapshot import build_catalog, older_skills
+from skillassay.snapshot import build_catalog
+from skillassay.subjects.opening import confirmed_subject
 from skillassay.tools import ScriptPolicy, script_policy
+from skillassay.traits import traits_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvalRequest:
-    """What a command asks for. Empty selections mean everything; None means what the contract says."""
+    """What a command asks for. Empty selections mean everything; None means what the contract says.
+
+    Whether the contract's ``holdout`` is planned; None leaves it to the purpose: a run for tuning does not. ``base``
+    adds the mode ``previous`` for the skills that have another state there, and asks for it where ``modes`` has it.
+    """
 
     root: Path
     skills: tuple[str, ...] = ()
@@ -54,11 +70,14 @@ class EvalRequest:
     require_isolation: str | None = None
     allow_unisolated: bool = False
     dry_run: bool = False
+    with_waivers: bool = False
+    purpose: str = RELEASE
+    holdout: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """All that is settled before the first model call."""
+    """All that is settled before the first model call. ``notices`` are to be told before it."""
 
     request: EvalRequest
     project: Project
@@ -70,11 +89,18 @@ class Prepared:
     policy: ScriptPolicy
     limits: Limits
     earlier: Mapping[str, Earlier]
+    holdout: HoldoutState | None = None
+    notices: tuple[str, ...] = ()
 
     @property
     def plan(self) -> Plan:
         """The plan."""
         return self.facts.plan
+
+    @property
+    def hidden_suite(self) -> str | None:
+        """The suite of which no text may be kept."""
+        return None if self.facts.holdout is None else self.facts.holdout.suite
 
     @property
     def subject(self) -> str:
@@ -104,15 +130,21 @@ def prepare(request: EvalRequest) -> Prepared:
     require_usable(project, "an evaluation")
     contract = project.contract
     gate = replace(contract.gate, quality_min=raised_quality_min(contract.gate, request.quality_min))
-    candidate = replace(contract.candidate, subject=request.subject or contract.candidate.subject)
+    subject = confirmed_subject(request.subject, contract.candidate.subject)
+    candidate = replace(contract.candidate, subject=subject)
     contract = replace(contract, gate=gate, candidate=candidate)
     models = chosen_models(request, contract)
-    refuse_keeping(models, candidate.subject, repeats=request.repeats, cache=request.cache, to=request.record_to)
-    chosen = _choose(project, request)
-    earlier = _earlier(project, request, chosen)
+    to = request.record_to
+    refuse_keeping(contract, models, repeats=request.repeats, cache=request.cache, to=to, root=request.root)
+    state = inspect_holdout(project)
+    project = join_holdout(project, state)
+    chosen = _choose(project, request, left_out=left_out_suite(state, wanted=request.holdout, purpose=request.purpose))
+    by_name = Mode.PREVIOUS in request.modes
+    earlier, notices = earlier_of(project, chosen.skills, base=request.base, by_name=by_name)
     plan = _plan(chosen, request, earlier)
     if not plan.trials:
         raise InputError("nothing is planned: no skill has a case", hint="add cases to evals/quality.json")
+    use = use_of(state, plan, purpose=request.purpose, is_recorded=to is not None)
     rules = _fixture_rules(project, models, needed=not request.dry_run)
     probe = require_isolation(request.require_isolation)
     keys, allow = api_keys_in_environment(), request.allow_unisolated
@@ -122,12 +154,14 @@ def prepare(request: EvalRequest) -> Prepared:
         project=project,
         contract=contract,
         models=models,
-        facts=_facts(project, contract, plan, models),
+        facts=replace(_facts(project, contract, plan, models), holdout=use),
         rules=rules,
         isolation=probe.level,
         policy=script_policy(probe.level, keys, allow_unisolated=allow, unbounded=probe.unbounded),
         limits=Limits(),
         earlier=earlier,
+        holdout=state if use is not None else None,
+        notices=notices,
     )
 
 
@@ -168,7 +202,7 @@ class _Choice:
         return tuple(sorted({item.skill_path for item in self.cases if (item.case.suite, item.case.id) in self.chosen}))
 
 
-def _choose(project: Project, request: EvalRequest) -> _Choice:
+def _choose(project: Project, request: EvalRequest, *, left_out: str | None) -> _Choice:
     cases = project.planned_cases()
     _refuse_unknown(request.cases, {item.case.id for item in cases}, "case")
     _refuse_unknown(request.skills, _called(project.usable), "skill")
@@ -176,28 +210,16 @@ def _choose(project: Project, request: EvalRequest) -> _Choice:
         (item.case.suite, item.case.id)
         for item in cases
         if _is_chosen(item.skill_path, request.skills) and (not request.cases or item.case.id in request.cases)
+        if item.case.suite != left_out
     )
     return _Choice(cases=cases, chosen=chosen)
-
-
-def _earlier(project: Project, request: EvalRequest, choice: _Choice) -> dict[str, Earlier]:
-    """The earlier states, where ``previous`` is asked for. Raises :class:`InputError` when no skill has one."""
-    if Mode.PREVIOUS not in request.modes:
-        return {}
-    earlier = load_earlier(project, choice.skills, base=request.base)
-    if choice.skills and not earlier:
-        what = "as locked last" if request.base is None else f"at {request.base}"
-        message = f"no skill of the run was another one {what}: {', '.join(choice.skills)}"
-        raise InputError(message, hint="name an older state with --base REF, or leave out the mode previous")
-    for ready in earlier.values():
-        build_catalog(older_skills(project.usable, ready.ready))  # its old name may be another skill's now
-    return earlier
 
 
 def _plan(choice: _Choice, request: EvalRequest, earlier: Mapping[str, Earlier]) -> Plan:
     digests = {path: state.ready.digest for path, state in earlier.items()}
     cases = [replace(item, previous_digest=digests.get(item.skill_path)) for item in choice.cases]
-    return build_plan(cases, chosen=choice.chosen, modes=request.modes, repeats=request.repeats)
+    modes = (*request.modes, Mode.PREVIOUS) if earlier and Mode.PREVIOUS not in request.modes else request.modes
+    return build_plan(cases, chosen=choice.chosen, modes=modes, repeats=request.repeats)
 
 
 def _is_chosen(path: str, wanted: Sequence[str]) -> bool:
@@ -220,12 +242,15 @@ def _facts(project: Project, contract: Contract, plan: Plan, models: Models) -> 
     graded: dict[str, int] = {}
     for path in project.case_skills.values():
         graded[path] = graded.get(path, 0) + 1
-    providers = {parse_model(models.candidate)[0], parse_model(models.judge)[0]}
+    own_model = own_model_of(contract.candidate.subject)
+    # An agent with a model of its own asks no other: whatever was named as the candidate did not answer.
+    asked = [models.judge] if own_model is not None else [models.candidate, models.judge]
     return RunFacts(
         plan=plan,
         gate=contract.gate,
-        is_fixture=not OFFLINE.isdisjoint(providers),
-        estimated_tokens=parse_model(models.candidate)[0] == FIXTURE,
+        is_fixture=not OFFLINE.isdisjoint(parse_model(model)[0] for model in asked),
+        estimated_tokens=own_model is None and parse_model(models.candidate)[0] == FIXTURE,
+        own_model=own_model,
         critical_cases=frozenset((case.suite, case.id) for case in cases if case.critical),
         critical_criteria=frozenset((c.suite, c.id) for c in cases if any(item.critical for item in c.rubric)),
         graded_cases=graded,
@@ -236,6 +261,10 @@ def _facts(project: Project, contract: Contract, plan: Plan, models: Models) -> 
         },
         skill_names={ready.path: ready.skill.name for ready in project.usable},
         slices={(case.suite, case.id): case.slice for case in cases if case.slice is not None},
+        parts={(case.suite, case.id): case.part for case in cases},
+        traits={(case.suite, case.id): traits_of(case) for case in cases},
+        slice_terms=contract.slices,
+        unstated=contract.unstated,
     )
 
 
@@ -251,8 +280,9 @@ def moved_paths(prepared: Prepared) -> tuple[str, ...]:
         if files is None or files.digest != ready.digest:
             moved.append(ready.path)
     planned = {trial.suite for trial in prepared.plan.trials}
+    moved += moved_holdout(project, prepared.holdout)
     for suite in project.suites:
-        if suite.name in planned:
+        if suite.name in planned and suite.name != prepared.hidden_suite:
             now = load_suite(project.root / suite.path, shown_as=suite.path).suite
             if now is None or now.digest != suite.digest:
                 moved.append(suite.path)

@@ -257,7 +257,9 @@ def _run_in(room: Room, argv: Sequence[str], *, env: Mapping[str, str], limits: 
         remove_tree(scratch)
     before, started, stderr = result.stderr.partition(_READY)
     if not started:
-        raise EnvironmentFault(f"isolation ({room.level}) could not be set up: {_last_line(before)}")
+        # Inside paths, since the folders of the room have other names each time, and equal runs say the same.
+        said = _last_line(room.inside(before, entered=False))
+        raise EnvironmentFault(f"isolation ({room.level}) could not be set up: {said}")
     return replace(result, stdout=room.inside(result.stdout), stderr=room.inside(stderr))
 
 

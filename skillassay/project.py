@@ -24,6 +24,7 @@ from skillassay.patterns import pattern_problems
 from skillassay.plan import PlannedCase
 from skillassay.references import reference_findings
 from skillassay.skill import Skill
+from skillassay.skill_names import SkillNames
 from skillassay.stats import MIN_PAIRS
 
 if TYPE_CHECKING:
@@ -107,13 +108,13 @@ def load_project(root: Path, *, with_suites: bool = True) -> Project:
     contract = contract or Contract()
     discovery = discover(root, globs=contract.skills, ignore=contract.lock.ignore)
     found += discovery.all_findings
-    names = _Names.of(discovery.packages)
+    names = SkillNames.of(discovery.packages)
     readings: list[SuiteReading] = []
     routing: list[RoutingCase] = []
     if with_suites:
         readings = _load_suites(root, contract, found)
         routing = _load_routing(root, contract, names, found)
-    examined = [_examine(case, reading, names, found) for reading in readings for case in reading.draft.cases]
+    examined = [examine_case(case, reading, names, found) for reading in readings for case in reading.draft.cases]
     whole = [item for item in examined if item.reading.suite is not None]
     project = Project(
         root=root,
@@ -163,7 +164,7 @@ def _load_suites(root: Path, contract: Contract, found: list[Finding]) -> list[S
     return readings
 
 
-def _load_routing(root: Path, contract: Contract, names: _Names, found: list[Finding]) -> list[RoutingCase]:
+def _load_routing(root: Path, contract: Contract, names: SkillNames, found: list[Finding]) -> list[RoutingCase]:
     """The routing cases of whole suites. A case that expects a skill nobody has is a finding: it could never pass."""
     cases: list[RoutingCase] = []
     for path in _suite_paths(root, contract.routing_suites, "routing" in contract.suites_named, found):
@@ -194,37 +195,8 @@ def _suite_paths(root: Path, names: Iterable[str], are_named: bool, found: list[
     return list(paths)
 
 
-@dataclass(frozen=True, slots=True)
-class _Names:
-    """Skills by what a case may call them: folder path, or name where only one skill has it."""
-
-    by_path: frozenset[str]
-    by_name: Mapping[str, tuple[str, ...]]
-
-    @classmethod
-    def of(cls, packages: Iterable[SkillPackage]) -> _Names:
-        names: dict[str, tuple[str, ...]] = {}
-        paths = set()
-        for package in packages:
-            paths.add(package.path)
-            # An unreadable skill is still there: a case about it is not about an unknown skill.
-            name = package.skill.name if package.skill is not None else package.path.rsplit("/", 1)[-1]
-            names[name] = (*names.get(name, ()), package.path)
-        return cls(frozenset(paths), names)
-
-    def find(self, called: str) -> tuple[str | None, str | None]:
-        if called in self.by_path:
-            return called, None
-        paths = self.by_name.get(called, ())
-        if len(paths) == 1:
-            return paths[0], None
-        if paths:
-            return None, f"skill {called!r} is ambiguous: {', '.join(paths)}"
-        return None, f"there is no skill {called!r}"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Examined:
+class Examined:
     """A case of sound shape after all rules: its skill, where there is one, and the checks that could be built."""
 
     reading: SuiteReading
@@ -233,14 +205,15 @@ class _Examined:
     checks: tuple[Check, ...]
 
 
-def _examine(case: Case, reading: SuiteReading, names: _Names, found: list[Finding]) -> _Examined:
+def examine_case(case: Case, reading: SuiteReading, names: SkillNames, found: list[Finding]) -> Examined:
+    """Hold one case of sound shape against all rules; what is wrong with it is added to ``found``."""
     suite_path = reading.draft.path
     skill_path, problem = names.find(case.skill)
     if problem is not None:
         message = f"case {case.id!r}: {problem}"
         found.append(_finding(UNKNOWN_SKILL, suite_path, message, "name a skill or its folder", line=case.line))
     checks = _build_checks(case, suite_path, found)
-    return _Examined(reading=reading, key=(case.suite, case.id), skill_path=skill_path, checks=checks)
+    return Examined(reading=reading, key=(case.suite, case.id), skill_path=skill_path, checks=checks)
 
 
 def _build_checks(case: Case, path: str, found: list[Finding]) -> tuple[Check, ...]:

@@ -16,6 +16,7 @@ from skillassay.transcript import Usage
 
 RECORD_VERSION = 1
 STATUSES = ("PASS", "FAIL", "UNSCORED")
+ACTIONS = ("assist", "clarify", "abstain", "refuse")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,11 +99,36 @@ class Arm:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Observed:
+    """The action and the flag that the structured answer to a behaviour case states."""
+
+    action: str
+    refused: bool
+
+    def __post_init__(self) -> None:
+        if self.action not in ACTIONS or not isinstance(self.refused, bool):
+            raise ValueError(f"action {self.action!r} with refused {self.refused!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hashes:
+    """What a record keeps in the place of texts: a keyed hash of each (see :mod:`skillassay.retention`).
+
+    ``evidence`` has one for each mark and ``turns`` one for each turn of the transcript, in their order.
+    """
+
+    answer: str | None = None
+    judge_reply: str | None = None
+    evidence: tuple[str, ...] = ()
+    turns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrialRecord:
     """One attempt at one trial. ``marks`` holds every check and criterion that got a verdict, checks first.
 
     ``answer_attempt`` is the attempt that gave the answer, with all that the candidate did and spent for it, where only
-    the judge was asked again; None where the answer is this attempt's own.
+    the judge was asked again; None where the answer is this attempt's own. ``hashes`` is None where texts are kept.
     """
 
     trial_id: str
@@ -124,8 +150,15 @@ class TrialRecord:
     arm: Arm | None = None
     attempt: int = 1
     answer_attempt: int | None = None
+    observed: Observed | None = None
+    hashes: Hashes | None = None
     started_at: str = ""
     duration_s: float = 0.0
+
+    @property
+    def was_answered(self) -> bool:
+        """Whether the candidate gave an answer, kept or not."""
+        return self.answer is not None or (self.hashes is not None and self.hashes.answer is not None)
 
     @property
     def k(self) -> int:
@@ -139,7 +172,7 @@ class TrialRecord:
         return tuple((m.explains, m.id) for m in self.marks if m.explains in passed and m.explains and not m.passed)
 
 
-_VOLATILE = ("trial_id", "started_at", "duration_s")
+_VOLATILE = ("trial_id", "started_at", "duration_s", "hashes")
 
 
 def record_to_json(record: TrialRecord) -> dict[str, Any]:
@@ -166,7 +199,8 @@ def record_from_json(value: Json) -> TrialRecord:
         for side in ("candidate", "judge"):
             usages = {name: Usage(**body[side][name]) for name in ("usage", "cached_usage") if name in body[side]}
             body[side] = Spent(**{**body[side], **usages})
-        body["arm"] = _arm(body.get("arm"))
+        body["arm"], body["hashes"] = _arm(body.get("arm")), _hashes(body.get("hashes"))
+        body["observed"] = None if body.get("observed") is None else Observed(**body["observed"])
         record = TrialRecord(**body)
     except (KeyError, TypeError, ValueError) as error:
         raise StoreError(f"a trial record does not have its fields: {error}") from error
@@ -183,6 +217,12 @@ def _arm(value: Any) -> Arm | None:
     return Arm(**names, files=files, prompt=value["prompt"])
 
 
+def _hashes(value: Any) -> Hashes | None:
+    if value is None:
+        return None
+    return Hashes(**{**value, "evidence": tuple(value["evidence"]), "turns": tuple(value["turns"])})
+
+
 def _is_consistent(record: TrialRecord) -> bool:
     """Whether status and marks say one thing: a damaged line must not pass with failed marks, nor count above n."""
     if not 0 <= record.k <= len(record.marks) <= record.n_criteria:
@@ -194,7 +234,8 @@ def content_digest(records: Iterable[TrialRecord]) -> str:
     """SHA-256 over the records' content in trial order, whatever order they were written in.
 
     Left out are ids, times, durations, waits, and what of it the cache paid for; an attempt's number stays in, since it
-    is part of what happened.
+    is part of what happened. Of a run that keeps no texts it covers the words in their place, and not their hashes:
+    each run has a key of its own, so that those differ where results are equal.
     """
     # Bytes are a tenth of the objects that they are the form of, and a run may have many records.
     lines: list[tuple[Any, ...]] = []
@@ -207,8 +248,9 @@ def content_digest(records: Iterable[TrialRecord]) -> str:
         for mark in content["marks"]:
             if mark["file"] is None:
                 del mark["file"]  # as in records from before there was this field
-        if content["answer_attempt"] is None:
-            del content["answer_attempt"]  # as in records from before there was this field
+        for key in ("answer_attempt", "observed"):
+            if content[key] is None:
+                del content[key]  # as in records from before there was this field
         place = (content[key] for key in ("suite", "case_id", "mode", "repeat", "attempt"))
         lines.append((*place, canonical_bytes(content)))
     lines.sort()

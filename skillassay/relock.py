@@ -9,7 +9,7 @@ never locked with none or with a lower grade, ``--no-evidence`` or not. Any refu
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from skillassay.base_lock import LOST_EVIDENCE
 from skillassay.evidence import Evidence, accepts, evidence_path, mismatches
@@ -61,7 +61,8 @@ class Options:
     """How to lock: the contract's terms, ``--no-evidence``, ``--refresh``, and whether only some skills were named.
 
     ``present`` holds the folders of all skills in the tree (None: those of the states); ``trusted`` the SHA-256 of
-    evidence that a committed lock names besides the old one.
+    evidence that a committed lock names besides the old one; ``elsewhere`` says by path which run on a skill's bytes
+    was made under other terms.
     """
 
     terms: Terms
@@ -70,6 +71,7 @@ class Options:
     only_some: bool = False
     present: frozenset[str] | None = None
     trusted: frozenset[str] = frozenset()
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,14 +154,16 @@ def _choose_evidence(state: SkillState, entry: LockEntry | None, proof: Proof | 
         if not lacks and write is None and sha256 not in _known(entry, proof, options):
             lacks.append(("unknown", f"{evidence_path(state.path)} is not what was locked, and no stored run gives it"))
         if not lacks:
-            ref = EvidenceRef(file=evidence_path(state.path), sha256=sha256, grade=evidence.grade)
+            where = evidence_path(state.path)
+            ref = EvidenceRef(file=where, sha256=sha256, grade=evidence.grade, waived=evidence.waived)
             return _Choice(ref=ref, write=write, lines=_to_be_seen(state, evidence, failed))
     if had is None:
         if options.no_evidence:
             return _Choice(ref=EvidenceRef(none="locked with --no-evidence"))
         if options.terms.require_evidence == "ratchet" and proof is None:
             return _Choice(ref=EvidenceRef(none="never evaluated"))
-    return _Choice(refusal=_refusal(state, proof, lacks, code=NO_EVIDENCE if had is None else LOST_EVIDENCE))
+    code, elsewhere = NO_EVIDENCE if had is None else LOST_EVIDENCE, options.elsewhere.get(state.path)
+    return _Choice(refusal=_refusal(state, proof, lacks, code=code, elsewhere=elsewhere))
 
 
 def _known(entry: LockEntry | None, proof: Proof | None, options: Options) -> frozenset[str]:
@@ -183,14 +187,24 @@ def _to_be_seen(state: SkillState, evidence: Evidence, failed: str | None) -> tu
         lines.append(f"attempts   {state.path}: {what} on the same bytes, cases and terms failed")
     if evidence.n_tried_again > 0:
         lines.append(f"attempts   {state.path}: {evidence.n_tried_again} trials of its run were tried again")
+    if evidence.n_cached > 0:
+        lines.append(f"cached     {state.path}: {evidence.n_cached} answers of its run came out of a cache")
+    lines += [f"waived     {state.path}: by {used.id} until {used.expires_on}" for used in evidence.waivers]
     return tuple(lines)
 
 
-def _refusal(state: SkillState, proof: Proof | None, lacks: Sequence[tuple[str, str]], *, code: str) -> Finding:
+def _refusal(
+    state: SkillState,
+    proof: Proof | None,
+    lacks: Sequence[tuple[str, str]],
+    *,
+    code: str,
+    elsewhere: str | None = None,
+) -> Finding:
     """Why a version is not locked, and the step that helps: another run does not make a weak grade stronger."""
     # What older evidence says of older bytes explains nothing about these.
     about = [] if any(kind == "other-bytes" for kind, _ in lacks) else lacks
-    why = "; ".join(words for _, words in about) or "no run has evaluated exactly these bytes"
+    why = "; ".join(words for _, words in about) or elsewhere or "no run has evaluated exactly these bytes"
     if proof is not None and proof.why_not is not None:
         why = proof.why_not
     hint = EVAL_THEN_LOCK
@@ -207,7 +221,7 @@ def _refusal(state: SkillState, proof: Proof | None, lacks: Sequence[tuple[str, 
 
 
 def _what_happened(old: LockEntry | None, new: LockEntry) -> str:
-    proof = new.evidence.none or f"{new.evidence.grade} evidence"
+    proof = new.evidence.words
     path = new.path if new.path != "." else f"{new.name} (.)"
     if old is None:
         return f"added      {path} {new.version} ({proof})"

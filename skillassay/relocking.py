@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from skillassay.canonical import write_atomic
 from skillassay.errors import InputError, StoreError
 from skillassay.evidence import EVIDENCE_FOLDER, evidence_path
 from skillassay.findings import Finding, register
+from skillassay.inside import refuse_links, write_inside
 from skillassay.lock import MISSING, SkillState
 from skillassay.lockfile import LOCK_PATH, Lock, lock_finding, render_lock
 from skillassay.locking import (
@@ -30,7 +30,7 @@ from skillassay.project import Project
 from skillassay.regular import NotRegular, read_regular
 from skillassay.relock import Options, Relock, plan_relock
 from skillassay.revisions import lock_at
-from skillassay.stored_proof import find_proofs
+from skillassay.stored_proof import find_other_terms, find_proofs
 
 GIT_IGNORED = register("lock.git-ignored", "A file of a skill is ignored by git, so CI would not have it.")
 
@@ -52,6 +52,7 @@ def prepare_lock(
     if only:
         states = tuple(state for state in states if _is_named(state, only))
     proofs = find_proofs(project.root, {state.path: state.expected for state in states})
+    unproven = {state.path: state.expected for state in states if state.path not in proofs}
     relock = plan_relock(
         states,
         proofs,
@@ -64,6 +65,7 @@ def prepare_lock(
             only_some=bool(only),
             present=frozenset(package.path for package in project.packages),
             trusted=_merged_evidence(project.root) if rebuild else frozenset(),
+            elsewhere=find_other_terms(project.root, unproven),
         ),
     )
     more = (*blocked_findings(project), *_git_ignored(project.root, states))
@@ -97,11 +99,14 @@ def _merged_evidence(root: Path) -> frozenset[str]:
 def write_lock(root: Path, relock: Relock) -> bool:
     """Write evidence and lock. Returns whether a byte changed. Raises :class:`StoreError`."""
     changed = False
+    files = (*relock.writes, (LOCK_PATH, render_lock(relock.lock)))
+    for path, _ in files:
+        refuse_links(root, root / path)
     try:
-        for path, data in (*relock.writes, (LOCK_PATH, render_lock(relock.lock))):
+        for path, data in files:
             target = root / path
             if not _holds(target, data):
-                write_atomic(target, data)
+                write_inside(root, path, data)
                 changed = True
     except OSError as error:
         raise StoreError(f"the lock cannot be written: {error}", hint="free space or fix permissions") from error

@@ -10,10 +10,16 @@ from typing import Any
 
 from skillassay.assessment import Assessment, RunFacts
 from skillassay.billing import Billing, billing_of
+from skillassay.breakdown_json import breakdown_json
 from skillassay.canonical import Json
+from skillassay.errors import Exit
+from skillassay.frozen_result import build_ended_contract
 from skillassay.gate import Decision, Status
+from skillassay.parts import PartTotal
 from skillassay.plan import Mode
-from skillassay.scoring import Lift, ModeTotal, Rate, Row, rate_of
+from skillassay.retention import FULL
+from skillassay.scoring import Lift, ModeTotal, Rate, Row, Scores, rate_of
+from skillassay.since import since_previous
 from skillassay.stats import Interval
 
 
@@ -31,6 +37,7 @@ def build_result(
         "judge": _who(judge),
         "independent": header["models"]["independent"],
         "isolation": header.get("isolation"),
+        "retention": header.get("retention", FULL),
         "score": None if progressive is None else {"k": progressive.k, "n": progressive.n},
         "passed": {Status.PASSED: True, Status.FAILED: False}.get(decision.status),
         "occurred_at": occurred_at,
@@ -42,8 +49,8 @@ def build_result(
             "slices": {
                 part.name: {total.mode.value: _total_json(total) for total in part.totals} for part in scores.slices
             },
-            "lift": {lift.skill_path: lift_json(lift) for lift in scores.lifts},
-            "overall_lift": None if scores.overall_lift is None else lift_json(scores.overall_lift),
+            "parts": [part_json(total) for total in assessment.parts],
+            **_lifts_json(scores, facts),
             "token_ratio": None if scores.token_ratio is None else float(scores.token_ratio),
             "tokens_are_estimates": facts.estimated_tokens,
             "cache": _cache_json(billing_of(scores.rows)),
@@ -51,7 +58,21 @@ def build_result(
         },
         "trials": [trial_json(row) for row in scores.rows],
         "decision": decision_json(decision),
+        **breakdown_json(assessment.breakdown, decision),
+        "contract": build_ended_contract(header, assessment, occurred_at=occurred_at),
         "moved_skills": list(assessment.moved),
+    }
+
+
+def part_json(total: PartTotal) -> dict[str, Json]:
+    """One part of the dataset in one mode."""
+    return {
+        "part": total.part,
+        "mode": total.mode.value,
+        "cases": total.n_cases,
+        "k": total.k,
+        "n": total.n,
+        "trials": rate_json(total.trials),
     }
 
 
@@ -116,7 +137,17 @@ def lift_json(lift: Lift) -> dict[str, Json]:
         "cases": lift.n_cases,
         "cases_planned": lift.n_planned,
         "progressive": {"k": lift.k_progressive, "n": lift.n_progressive},
-        "none": {"k": lift.k_none, "n": lift.n_none},
+        lift.against.value: {"k": lift.k_against, "n": lift.n_against},
+    }
+
+
+def _lifts_json(scores: Scores, facts: RunFacts) -> dict[str, Json]:
+    """The lifts over ``none``; what each skill gained since its earlier state only in a run that has it."""
+    since = since_previous(scores, facts.plan)
+    return {
+        "lift": {lift.skill_path: lift_json(lift) for lift in scores.lifts},
+        "overall_lift": None if scores.overall_lift is None else lift_json(scores.overall_lift),
+        **({"since_previous": {lift.skill_path: lift_json(lift) for lift in since}} if since else {}),
     }
 
 
@@ -149,9 +180,28 @@ def trial_json(row: Row) -> dict[str, Json]:
     }
 
 
+GATE_FORMAT = 1
+"""The version of a decision as JSON: raised when a field changes its meaning or goes."""
+
+
+def gate_json(run_id: str, assessment: Assessment) -> dict[str, Json]:
+    """What ``gate --format json`` prints: the decision with what it rests on. A run that was stopped passes nothing."""
+    decision = assessment.decision
+    stopped = assessment.interrupted and decision.exit_code is Exit.PASSED
+    return {
+        **decision_json(decision),
+        "run": run_id,
+        "interrupted": assessment.interrupted,
+        "exit_code": int(Exit.UNDECIDED if stopped else decision.exit_code),
+        "content_digest": assessment.content_digest,
+        **breakdown_json(assessment.breakdown, decision),
+    }
+
+
 def decision_json(decision: Decision) -> dict[str, Json]:
     """The decision with all its lines."""
     return {
+        "gate_format": GATE_FORMAT,
         "gate": decision.gate,
         "status": decision.status.value,
         "declared": decision.declared,
@@ -163,6 +213,8 @@ def decision_json(decision: Decision) -> dict[str, Json]:
                 "number": line.number,
                 "limit": line.limit,
                 "detail": list(line.detail),
+                "counts": dict(line.counts),
+                "live_only": line.live_only,
             }
             for line in decision.lines
         ],

@@ -10,12 +10,14 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skillassay.case import RoutingCase
-from skillassay.errors import InputError, UsageError
+from skillassay.errors import InputError, TrialError, UsageError
 from skillassay.expectation import Expectation
+from skillassay.hushed import hushed
+from skillassay.keeping import kept_words
 from skillassay.models.naming import FIXTURE, REPLAY, parse_model
 from skillassay.models.opening import Opening, api_keys_in_environment, open_model
 from skillassay.patterns import Pattern, PatternTimeout
@@ -23,9 +25,11 @@ from skillassay.plan import Mode
 from skillassay.preparation import EvalRequest, chosen_models, load_fixtures
 from skillassay.process import Limits, remove_tree, require_isolation
 from skillassay.project import Project, load_project, require_usable
+from skillassay.retention import HASH, HIDDEN, Retention, why_words
 from skillassay.snapshot import take_snapshot
 from skillassay.subjects.base import Subject, SubjectRequest, SubjectResult
-from skillassay.subjects.opening import SubjectParts, open_subject
+from skillassay.subjects.offering import Offering
+from skillassay.subjects.opening import SubjectParts, confirmed_subject, open_subject
 from skillassay.tools import script_policy
 from skillassay.transcript import ModelTurn, ToolCall
 
@@ -36,6 +40,7 @@ PASS, FAIL, UNSCORED = "PASS", "FAIL", "UNSCORED"
 class RoutingResult:
     """What one request led to through one subject. ``status`` is PASS, FAIL or UNSCORED; ``why`` says what differs or
     went wrong. ``calls`` are all tool calls in order, each as name and skill/file; ``answer`` is None without one.
+    Where the contract keeps no texts, none of them holds a word that a model may have made up.
     """
 
     case: RoutingCase
@@ -66,11 +71,6 @@ class RoutingRun:
         return parse_model(self.model)[0] == FIXTURE
 
     @property
-    def is_replay(self) -> bool:
-        """Whether the answers are recorded ones."""
-        return parse_model(self.model)[0] == REPLAY
-
-    @property
     def cases(self) -> tuple[RoutingCase, ...]:
         """The chosen cases."""
         wanted = self.request.cases
@@ -79,7 +79,7 @@ class RoutingRun:
 
 def prepare_routing(request: EvalRequest, *, subjects: Sequence[str] = ()) -> RoutingRun:
     """Load and check; without ``subjects`` it is the contract's. Raises :class:`InputError` when something is broken or
-    no case is there.
+    no case is there, :class:`UsageError` for what could never be answered.
     """
     project = load_project(request.root)
     require_usable(project, "routing")
@@ -87,9 +87,13 @@ def prepare_routing(request: EvalRequest, *, subjects: Sequence[str] = ()) -> Ro
     run = RoutingRun(
         project=project,
         model=chosen_models(request, contract).candidate,
-        subjects=tuple(dict.fromkeys(subjects)) or (contract.candidate.subject,),
+        subjects=tuple(dict.fromkeys(subjects)) or (confirmed_subject(None, contract.candidate.subject),),
         request=request,
     )
+    if parse_model(run.model)[0] == REPLAY:
+        # A recording holds calls of the suites' trials, and these requests are none.
+        hint = "name a live model, or leave --model out; `eval` replays"
+        raise UsageError(f"no routing case can be answered from a recording: {run.model}", hint=hint)
     known = [case.id for case in project.routing]
     for name in request.cases:
         if name not in known:
@@ -107,6 +111,8 @@ def run_routing(run: RoutingRun) -> Iterator[RoutingResult]:
     rules = load_fixtures(run.project.root, contract) if run.is_fixture else None
     how = Opening(rules=rules, base_url=request.base_url, root=run.project.root)
     with ExitStack() as stack:
+        if contract.retention == HASH:
+            stack.enter_context(hushed(is_heard=lambda: False))  # one request after the other, in this thread
         frozen = stack.enter_context(take_snapshot(run.project.usable, ()))
         model = stack.enter_context(open_model(run.model, how))
         probe = require_isolation(request.require_isolation)
@@ -115,20 +121,22 @@ def run_routing(run: RoutingRun) -> Iterator[RoutingResult]:
             model=model,
             direct=model,
             terms=contract.candidate,
-            catalog=frozen.catalog,
-            prompt_skills=frozen.prompt_skills,
-            eager_scope=contract.eager_scope,
+            offering=Offering(
+                catalog=frozen.catalog, prompt_skills=frozen.prompt_skills, eager_scope=contract.eager_scope
+            ),
             isolation=probe.level,
             policy=script_policy(probe.level, keys, allow_unisolated=allow, unbounded=probe.unbounded),
             limits=Limits(),
         )
         opened = [(kind, stack.enter_context(open_subject(kind, parts))) for kind in run.subjects]
+        names = kept_words([frozen.catalog], subjects=run.subjects, models=())
+        retention = Retention(rule=contract.retention, names=names)
         for case in run.cases:
             for kind, subject in opened:
-                yield _route(kind, subject, case)
+                yield _route(kind, subject, case, retention)
 
 
-def _route(kind: str, subject: Subject, case: RoutingCase) -> RoutingResult:
+def _route(kind: str, subject: Subject, case: RoutingCase, retention: Retention) -> RoutingResult:
     started = time.monotonic()
     workspace = Path(tempfile.mkdtemp(prefix="skillassay-"))
     try:
@@ -136,21 +144,33 @@ def _route(kind: str, subject: Subject, case: RoutingCase) -> RoutingResult:
         result = subject.answer(request, workspace)
     finally:
         remove_tree(workspace)
+    if retention.hides:
+        result = _without_texts(result, retention)
     status, why = _compare(case, result)
     turns = [turn for turn in result.transcript.turns if isinstance(turn, ModelTurn)]
+    calls = [call for turn in turns for call in turn.calls]
     return RoutingResult(
         case=case,
         subject=kind,
         status=status,
         activated=result.activated,
         scripts=result.scripts,
-        calls=tuple(_call_text(call) for turn in turns for call in turn.calls),
-        answer=result.answer,
+        calls=retention.known([call.name for call in calls]) if retention.hides else tuple(map(_call_text, calls)),
+        answer=HIDDEN if retention.hides and result.answer is not None else result.answer,
         input_tokens=result.spent.usage.input_tokens,
         estimated=result.spent.usage.estimated,
         why=why,
         duration_s=time.monotonic() - started,
     )
+
+
+def _without_texts(result: SubjectResult, retention: Retention) -> SubjectResult:
+    """The result as it is compared: with its answer, which is not told, and without anything else a model wrote."""
+    error = result.error
+    if error is not None:
+        error = TrialError(why_words(error.reason, error.kind), reason=error.reason, stage=error.stage)
+    activated, scripts = retention.known(result.activated), retention.known(result.scripts)
+    return replace(result, activated=activated, scripts=scripts, error=error)
 
 
 def _compare(case: RoutingCase, result: SubjectResult) -> tuple[str, str | None]:

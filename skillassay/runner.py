@@ -19,6 +19,9 @@ from skillassay.plan import PlannedTrial
 from skillassay.record import TrialRecord
 from skillassay.store import RunWriter
 from skillassay.trial import TrialParts, run_trial
+from skillassay.withholding import both
+
+_THREADS = "trial-of-a-run"
 
 
 class Listener(Protocol):
@@ -41,6 +44,7 @@ class _Pool:
     todo: Todo
     parts: TrialParts
     jobs: int
+    keep: Callable[[TrialRecord], TrialRecord]
     stop: threading.Event = field(default_factory=threading.Event)
     under_way: set[Future[TrialRecord | None]] = field(default_factory=set)
 
@@ -48,7 +52,8 @@ class _Pool:
         if self.stop.is_set():
             return None
         record = run_trial(trial, self.parts, self.todo.earlier.get(trial.trial_id))
-        return None if record.outcome.reason is Reason.INTERRUPTED else record
+        # What the run's retention does not keep ends here, in the thread that saw it.
+        return None if record.outcome.reason is Reason.INTERRUPTED else self.keep(record)
 
     def fill(self, threads: ThreadPoolExecutor, waiting: Iterator[PlannedTrial]) -> None:
         while len(self.under_way) < 2 * self.jobs and not self.stop.is_set():
@@ -65,6 +70,11 @@ class _Pool:
             record = future.result()
             if record is not None:
                 yield record
+
+
+def is_trial_running() -> bool:
+    """Whether a trial of this process still runs: one that was dropped, once its run is over."""
+    return any(thread.name.startswith(_THREADS) for thread in threading.enumerate())
 
 
 def _keep(writer: RunWriter, record: TrialRecord) -> None:
@@ -86,9 +96,9 @@ def execute(
 
     Raises :class:`StoreError` when the record cannot be written; what was written before stays whole.
     """
-    waiting = iter(todo.trials)
-    n_done, pool = todo.n_planned - len(todo.trials), _Pool(todo=todo, parts=parts, jobs=jobs)
-    threads = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="trial")
+    waiting, n_done = iter(todo.trials), todo.n_planned - len(todo.trials)
+    pool = _Pool(todo=todo, parts=parts, jobs=jobs, keep=both(parts.withholding, writer.retention.keep))
+    threads = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix=_THREADS)
     try:
         pool.fill(threads, waiting)
         while pool.under_way:

@@ -6,7 +6,7 @@ counts and every attempt stays in the record. ``passed + failed + unscored == pl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -15,6 +15,8 @@ from skillassay.plan import Mode, Plan, PlannedTrial
 from skillassay.record import Outcome, Spent, TrialRecord
 from skillassay.stats import Interval, PairedDifference, paired_difference, wilson
 from skillassay.transcript import Usage
+
+_Key = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +71,7 @@ class ModeTotal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lift:
-    """Progressive minus none over the cases in which both are scored, in shares of criteria, the case as the unit.
+    """Progressive minus ``against`` over the cases scored in both, in shares of criteria, the case as the unit.
 
     Criteria that read a file of the workspace are left out, since without tools nobody can write one: a lift compares
     what both arms could meet. A case that has no other criterion is out of it, and of ``n_planned``.
@@ -81,8 +83,9 @@ class Lift:
     difference: PairedDifference
     k_progressive: int
     n_progressive: int
-    k_none: int
-    n_none: int
+    k_against: int
+    n_against: int
+    against: Mode = Mode.NONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,9 +123,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scores:
-    """Everything a report shows and the gate compares."""
+    """Everything a report shows and the gate compares. ``counted`` are the ``rows`` behind totals and lifts."""
 
     rows: tuple[Row, ...]
+    counted: tuple[Row, ...]
     totals: tuple[ModeTotal, ...]
     slices: tuple[Slice, ...]
     lifts: tuple[Lift, ...]
@@ -131,23 +135,27 @@ class Scores:
     reasons: tuple[tuple[str, str, int], ...]
 
 
-def score_run(plan: Plan, records: Iterable[TrialRecord], *, slices: Mapping[tuple[str, str], str]) -> Scores:
-    """Score a whole run. ``slices`` maps (suite, case id) to the case's slice."""
+def score_run(
+    plan: Plan, records: Iterable[TrialRecord], *, slices: Mapping[_Key, str], apart: Collection[_Key] = ()
+) -> Scores:
+    """Score a whole run. ``slices`` maps a case to its slice; the cases ``apart`` enter no total and no lift."""
     rows = _rows(plan, records)
+    counted = tuple(row for row in rows if _case(row) not in apart)
     names = sorted(set(slices.values()))
-    by_slice = {name: [r for r in rows if slices.get((r.planned.suite, r.planned.case_id)) == name] for name in names}
-    totals = mode_totals(rows, plan.modes)
+    by_slice = {name: [r for r in rows if slices.get(_case(r)) == name] for name in names}
+    totals = mode_totals(counted, plan.modes)
     paired = Mode.PROGRESSIVE in plan.modes and Mode.NONE in plan.modes
     return Scores(
         rows=rows,
+        counted=counted,
         totals=totals,
         slices=tuple(
             Slice(name=name, n_cases=len({_case(r) for r in part}), totals=mode_totals(part, plan.modes))
             for name, part in by_slice.items()
             if part
         ),
-        lifts=tuple(lift_of(rows, skill) for skill in plan.skills) if paired else (),
-        overall_lift=lift_of(rows, None) if paired else None,
+        lifts=tuple(lift_of(counted, skill) for skill in plan.skills) if paired else (),
+        overall_lift=lift_of(counted, None) if paired else None,
         token_ratio=_token_ratio(totals),
         reasons=_reasons(rows),
     )
@@ -226,39 +234,38 @@ def _complete_usage(spent: Spent) -> Usage:
     return usage.plus(Usage(n_calls=n_untold)) if n_untold > 0 else usage
 
 
-def lift_of(rows: Sequence[Row], skill_path: str | None) -> Lift:
+def lift_of(rows: Sequence[Row], skill_path: str | None, *, against: Mode = Mode.NONE) -> Lift:
     """The lift of one skill, or of all (None). Repeats are averaged inside their case first; the case is the unit."""
     rows = [row for row in rows if skill_path in {None, row.planned.skill_path} and row.n_answer > 0]
-    arms = {mode: _shares(rows, mode) for mode in (Mode.PROGRESSIVE, Mode.NONE)}
-    cases = [case for case in arms[Mode.PROGRESSIVE] if case in arms[Mode.NONE]]
-    differences = [float(arms[Mode.PROGRESSIVE][case] - arms[Mode.NONE][case]) for case in cases]
+    arms = {mode: mean_shares(rows, mode) for mode in (Mode.PROGRESSIVE, against)}
+    cases = [case for case in arms[Mode.PROGRESSIVE] if case in arms[against]]
+    differences = [float(arms[Mode.PROGRESSIVE][case] - arms[against][case]) for case in cases]
     both = frozenset(cases)
     steps = [Fraction(1, row.n_answer) for row in rows if _case(row) in both]
-    counted = {
-        mode: [r for r in rows if r.planned.mode is mode and _case(r) in both and r.record.outcome.scored]
-        for mode in arms
-    }
+    scored = [row for row in rows if _case(row) in both and row.record.outcome.scored]
+    first, second = ([row for row in scored if row.planned.mode is mode] for mode in arms)
     return Lift(
         skill_path=skill_path or "",
         n_cases=len(cases),
         n_planned=len({_case(row) for row in rows}),
         difference=paired_difference(differences, step=float(sum(steps) / len(steps)) if steps else 0.0),
-        k_progressive=sum(row.k_answer for row in counted[Mode.PROGRESSIVE]),
-        n_progressive=sum(row.n_answer for row in counted[Mode.PROGRESSIVE]),
-        k_none=sum(row.k_answer for row in counted[Mode.NONE]),
-        n_none=sum(row.n_answer for row in counted[Mode.NONE]),
+        k_progressive=sum(row.k_answer for row in first),
+        n_progressive=sum(row.n_answer for row in first),
+        k_against=sum(row.k_answer for row in second),
+        n_against=sum(row.n_answer for row in second),
+        against=against,
     )
 
 
 def exact_lift(rows: Sequence[Row], skill_path: str) -> Fraction | None:
     """The mean difference as an exact fraction, for the gate's point rule; None when no case has both arms scored."""
     rows = [row for row in rows if row.planned.skill_path == skill_path and row.n_answer > 0]
-    progressive, none = _shares(rows, Mode.PROGRESSIVE), _shares(rows, Mode.NONE)
+    progressive, none = mean_shares(rows, Mode.PROGRESSIVE), mean_shares(rows, Mode.NONE)
     differences = [progressive[case] - none[case] for case in progressive if case in none]
     return sum(differences, Fraction(0)) / len(differences) if differences else None
 
 
-def _shares(rows: Sequence[Row], mode: Mode) -> dict[tuple[str, str], Fraction]:
+def mean_shares(rows: Sequence[Row], mode: Mode) -> dict[tuple[str, str], Fraction]:
     """Mean share of the answer's criteria by case over its repeats; none where one is unscored (no half cases)."""
     by_case: dict[tuple[str, str], list[Row]] = {}
     for row in rows:

@@ -4,6 +4,8 @@
     trials.jsonl   one record a line, appended as trials end; split on LF only; a torn last line does not count
     events.jsonl   what happened when, one object a line
     result.json    the canonical result, written atomically at the end
+    cases.json     the cases as they were planned (see :mod:`skillassay.kept_cases`)
+    hash.key       under the retention rule ``hash``, while the run can go on (see :mod:`skillassay.retention`)
 
 A line is written in one call and flushed; a killed process loses at most the line it was writing. Records are not
 tamper-proof: whoever can write the folder can write anything into it.
@@ -17,18 +19,22 @@ import json
 import os
 import secrets
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from skillassay.canonical import Json, JsonProblem, parse_json, pretty_text, write_atomic
 from skillassay.errors import StoreError
+from skillassay.inside import refuse_links
 from skillassay.record import TrialRecord, record_from_json, record_to_json
+from skillassay.retention import Retention, load_key
 
 RUNS = ".skillassay/runs"
 HEADER_VERSION = 1
 RESULT_VERSION = 1
+_EVENT_FIELDS = frozenset({"trial", "status", "attempt", "n_tried_again", "decision"})
 
 
 def now_utc() -> str:
@@ -48,11 +54,13 @@ def new_run_id() -> str:
 class RunWriter:
     """Appends to one run. Safe to call from several threads; one process at a time owns a run folder.
 
-    A torn last line of a killed run is cut first, so that nothing is appended to it.
+    A torn last line of a killed run is cut first, so that nothing is appended to it. A record that holds a text which
+    ``retention`` does not keep is refused: whoever appends has to make it so.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, retention: Retention | None = None) -> None:
         self.folder = folder
+        self.retention = retention or Retention()
         self._lock = threading.Lock()
         self._broken: OSError | None = None
         self._trials = _open_append(folder / "trials.jsonl")
@@ -60,25 +68,39 @@ class RunWriter:
         self._events = _open_append(folder / "events.jsonl")
         for name in ("trials.jsonl", "events.jsonl"):
             _cut_torn_line(folder / name)
+        if self.retention.hides:
+            self.retention = replace(self.retention, key=load_key(folder))
 
     @classmethod
-    def create(cls, root: Path, header: dict[str, Any]) -> RunWriter:
-        """Make the folder of a new run and write its header."""
+    def create(
+        cls,
+        root: Path,
+        header: dict[str, Any],
+        retention: Retention | None = None,
+        *,
+        files: Mapping[str, bytes] | None = None,
+    ) -> RunWriter:
+        """Make the folder of a new run and write its ``files``, then its header."""
         run_id = header["id"]
         folder = root / RUNS / run_id
+        refuse_links(root, folder)
         try:
             folder.mkdir(parents=True)
             keep_out_of_git(root)
+            for name, data in (files or {}).items():
+                write_atomic(folder / name, data)
             write_atomic(folder / "run.json", pretty_text({"run": HEADER_VERSION, **header}).encode())
-            return cls(folder)
+            return cls(folder, retention)
         except OSError as error:
             raise _cannot_write(folder, error) from error
 
     @classmethod
-    def reopen(cls, folder: Path) -> RunWriter:
+    def reopen(cls, folder: Path, retention: Retention | None = None) -> RunWriter:
         """Continue a run where it stopped. What a kill left of a file that was being written is removed."""
+        for path in (folder, *folder.iterdir()):
+            refuse_links(folder.parents[RUNS.count("/") + 1], path)
         try:
-            writer = cls(folder)
+            writer = cls(folder, retention)
             for leftover in folder.glob(".*.tmp"):  # nobody else writes here: the run is this process's own now
                 leftover.unlink()
         except OSError as error:
@@ -87,10 +109,13 @@ class RunWriter:
 
     def append(self, record: TrialRecord) -> None:
         """Add one record."""
+        self.retention.refuse_text(record)
         self._write(self._trials, record_to_json(record))
 
     def event(self, kind: str, **fields: Json) -> None:
-        """Add one event with the time."""
+        """Add one event with the time; where no texts are kept, without fields that nobody said hold none."""
+        if self.retention.hides:
+            fields = {name: value for name, value in fields.items() if name in _EVENT_FIELDS}
         self._write(self._events, {"event": kind, "at": now_utc(), **fields})
 
     def finish(self, result: dict[str, Any]) -> None:
@@ -212,6 +237,7 @@ def read_records(folder: Path) -> Iterator[TrialRecord]:
 def keep_out_of_git(root: Path) -> None:
     """What lies in ``.skillassay`` is nobody's to commit, raw answers least of all: the folder tells git so itself."""
     marker = root / RUNS.split("/", maxsplit=1)[0] / ".gitignore"
+    refuse_links(root, marker)
     if not marker.exists():
         write_atomic(marker, b"*\n")
 

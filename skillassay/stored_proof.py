@@ -14,6 +14,7 @@ from typing import Any
 
 from skillassay.canonical import sha256_hex
 from skillassay.evidence import EvidenceProblem, Expected, evidence_bytes, evidence_from_body
+from skillassay.frozen import require_whole
 from skillassay.relock import Proof
 from skillassay.store import RUNS, list_runs, read_header, read_result
 from skillassay.terms import differing_terms
@@ -42,6 +43,7 @@ def find_proofs(root: Path, expected: Mapping[str, Expected]) -> dict[str, Proof
         result = read_result(folder) if about else None
         if result is None or result["interrupted"]:
             continue
+        require_whole(header, result)
         for path in about:
             _count(tallies.setdefault(path, _Tally()), result, expected[path], header, run_id)
     return {
@@ -49,6 +51,18 @@ def find_proofs(root: Path, expected: Mapping[str, Expected]) -> dict[str, Proof
         for path, tally in tallies.items()
         if tally.newest is not None
     }
+
+
+def find_other_terms(root: Path, expected: Mapping[str, Expected]) -> dict[str, str]:
+    """By skill path, the newest whole run on these bytes and cases that was made under other terms, and which."""
+    found = {}
+    for run_id in list_runs(root) if expected else ():
+        header = read_header(root / RUNS / run_id)
+        for path, wanted in expected.items():
+            differs = differing_terms(header["contract"]["binding"], wanted.terms)
+            if differs and _is_about_skill(header, wanted):
+                found[path] = f"run {run_id} evaluated these bytes under other terms: {'; '.join(differs)}"
+    return found
 
 
 def _count(
@@ -81,11 +95,14 @@ def _proof_of(body: Mapping[str, Any], run_id: str) -> Proof:
 
 
 def _is_about(header: Mapping[str, Any], expected: Expected) -> bool:
-    """Whether a run was about these bytes, cases and terms as a whole: a partial run decides nothing."""
+    """Whether a run was about these bytes, cases and terms as a whole."""
+    return not differing_terms(header["contract"]["binding"], expected.terms) and _is_about_skill(header, expected)
+
+
+def _is_about_skill(header: Mapping[str, Any], expected: Expected) -> bool:
+    """Whether a run was about these bytes and cases as a whole: a partial run decides nothing."""
     skill = header["skills"].get(expected.skill_path)
     if skill is None or skill["digest"] != expected.skill_digest:
-        return False
-    if differing_terms(header["contract"]["binding"], expected.terms):
         return False
     if any(header["cases"].get(name) != digest for name, digest in expected.cases.items()):
         return False

@@ -19,8 +19,10 @@ _FRACTION = re.compile(r"[0-9]{1,40}(?:/0*[1-9][0-9]{0,39})?", re.ASCII)
 _SHOWN_CHARS = 60
 
 
-def differing_terms(made: Json, wanted: Json) -> tuple[str, ...]:
-    """In words, each term under which something was made and that does not do for what is wanted."""
+def differing_terms(made: Json, wanted: Json, *, exactly: bool = False) -> tuple[str, ...]:
+    """In words, each term under which something was made and that does not do for what is wanted; or, ``exactly``,
+    that is another one.
+    """
     if made == wanted:
         return ()
     if not isinstance(made, dict):
@@ -29,7 +31,7 @@ def differing_terms(made: Json, wanted: Json) -> tuple[str, ...]:
     return tuple(
         _words(name, was.get(name), now.get(name))
         for name in sorted({*was, *now})
-        if not _will_do(name, was.get(name, _ABSENT), now.get(name, _ABSENT))
+        if not _will_do(name, was.get(name, _ABSENT), now.get(name, _ABSENT), exactly=exactly)
     )
 
 
@@ -44,9 +46,11 @@ def _leaves(value: Json, name: str) -> Iterator[tuple[str, Json]]:
         yield name or "all", value
 
 
-def _will_do(name: str, was: object, now: object) -> bool:
+def _will_do(name: str, was: object, now: object, *, exactly: bool) -> bool:
     if type(was) is type(now) and was == now:
         return True
+    if exactly:
+        return False
     low, high = (_fraction(value) if name in AT_LEAST else None for value in (now, was))
     return low is not None and high is not None and low <= high <= 1
 

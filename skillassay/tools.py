@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from skillassay.canonical import short_digest
-from skillassay.errors import InputError, Reason, Stage, TrialError
+from skillassay.errors import SCRIPT_REFUSED, InputError, Reason, Stage, TrialError
 from skillassay.process import Isolation, Limits
 from skillassay.script import KINDS, kind_of, run_script
 from skillassay.tool_arguments import Refusal, build_schema, build_script_schema, read_command_line, read_text
@@ -258,8 +258,8 @@ class ToolBox:
             message = f"Unsupported script type: {_quoted(found)}. Supported types: {', '.join(KINDS)}"
             raise Refusal(message, code="UNSUPPORTED_SCRIPT_TYPE")
         if not self.policy.allowed:
-            message = f"{skill.name}/{found} was not run: {self.policy.why}"
-            raise TrialError(message, reason=Reason.MISSING_CAPABILITY, stage=Stage.HARNESS)
+            message = f"not run: {skill.name}/{found}: {self.policy.why}"
+            raise TrialError(message, reason=Reason.MISSING_CAPABILITY, stage=Stage.HARNESS, kind=SCRIPT_REFUSED)
         files = {name: file.source for name, file in skill.files.items()}
         output = run_script(
             files, found, line=line, workspace=self.workspace, isolation=self.isolation, limits=self.limits

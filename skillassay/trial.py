@@ -24,22 +24,29 @@ from skillassay.models.base import Model, ModelReply
 from skillassay.plan import PlannedTrial
 from skillassay.process import remove_tree
 from skillassay.produced import Produced, read_produced
-from skillassay.record import Mark, Outcome, Spent, TrialRecord
+from skillassay.record import Mark, Observed, Outcome, Spent, TrialRecord
 from skillassay.scoring import missing_record
 from skillassay.store import now_utc
 from skillassay.subjects.base import InputFile, Subject, SubjectRequest, SubjectResult
 from skillassay.transcript import Usage
+from skillassay.withholding import Withholding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialParts:
-    """Everything a trial needs besides its plan. ``checks`` holds each case's built checks by (suite, case id)."""
+    """Everything a trial needs besides its plan. ``checks`` holds each case's built checks by (suite, case id).
+
+    Of the cases ``barred`` it is known beforehand why they have no score: nobody is asked about them. ``withholding``
+    is what is kept of hidden cases.
+    """
 
     subject: Subject
     judge: Model
     judge_terms: JudgeTerms
     cases: Mapping[tuple[str, str], Case]
     checks: Mapping[tuple[str, str], Sequence[Check]]
+    barred: Mapping[tuple[str, str], Outcome] = field(default_factory=dict)
+    withholding: Withholding | None = None
 
 
 @dataclass(slots=True)
@@ -49,6 +56,7 @@ class _Seen:
     kept: TrialRecord | None = None
     marks: list[Mark] = field(default_factory=list)
     answer: str | None = None
+    observed: Observed | None = None
     produced: Mapping[str, Produced] = field(default_factory=dict)
     judge_reply: str | None = None
     judge: Spent = field(default_factory=Spent)
@@ -62,6 +70,9 @@ def run_trial(planned: PlannedTrial, parts: TrialParts, earlier: TrialRecord | N
     whatever was seen of it.
     """
     started, clock = now_utc(), time.monotonic()
+    if (barred := parts.barred.get((planned.suite, planned.case_id))) is not None:
+        n_before = 0 if earlier is None else earlier.attempt
+        return replace(missing_record(planned), outcome=barred, attempt=n_before + 1, started_at=started)
     seen = _Seen()
     if earlier is not None and again_of(earlier) is Again.JUDGE:
         seen = _Seen(kept=earlier, answer=earlier.answer, marks=list(earlier.marks))
@@ -97,6 +108,7 @@ def _answered(planned: PlannedTrial, seen: _Seen) -> TrialRecord:
     return replace(
         missing_record(planned),  # every planned trial begins as one; what was seen fills it
         answer=seen.answer,
+        observed=seen.observed,
         transcript=[{"who": type(turn).__name__, **asdict(turn)} for turn in seen.result.transcript.turns],
         activated=seen.result.activated,
         scripts=seen.result.scripts,
@@ -139,6 +151,7 @@ def _decide(case: Case, planned: PlannedTrial, parts: TrialParts, seen: _Seen) -
     structured = behavior.parse_answer(text) if case.behavior is not None else None
     if structured is not None:
         text = structured.response
+        seen.observed = Observed(action=structured.action, refused=structured.refused)
     if seen.kept is None:
         if structured is not None and case.behavior is not None:
             seen.marks += behavior.code_marks(structured, case.behavior)

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
+from skillassay.agents.launching import secret_variables
 from skillassay.cli.main import main
 from tests.models.wire_server import Canned, reply
 
@@ -22,6 +23,8 @@ SETTINGS = (
     *("GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_GEMINI_BASE_URL"),
     *("OPENAI_BASE_URL", "SKILLASSAY_JUDGE_API_KEY", "SKILLASSAY_JUDGE_BASE_URL"),
     *("GITHUB_STEP_SUMMARY", "QUALITY_MIN", "COLUMNS", "PYTHONIOENCODING", "PYTHONUTF8"),
+    *("SKILLASSAY_HOLDOUT", "SKILLASSAY_HOLDOUT_KEY"),
+    *secret_variables(),
 )
 """Variables that change what a command does; a test sets the ones it is about."""
 
@@ -117,6 +120,17 @@ def answers(case_id: str, good: str = GOOD, bad: str = BAD) -> list[dict[str, An
     return [rule(case_id, {"text": bad}, no_tools=True), rule(case_id, {"text": good}, prompt=["greeter"])]
 
 
+IDENTITY: dict[str, Any] = {
+    "id": "greeting",
+    "version": "1.0.0",
+    "owner": "the tests",
+    "purpose": "Says whether the greeter may be used.",
+    "risk_class": "low",
+    "dataset": {"provenance": "written for the tests", "license": "MIT"},
+}
+"""What a contract must say itself for its gate to pass."""
+
+
 def build_small(
     root: Path,
     *,
@@ -143,6 +157,7 @@ def build_small(
     write_json(root / "evals" / "fixtures" / "all.json", fixtures)
     terms = {
         "contract": 1,
+        **IDENTITY,
         "skills": ["skills/*"],
         "fixtures": ["evals/fixtures/*.json"],
         "lock": {"requires": "fixture"},

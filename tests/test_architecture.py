@@ -14,39 +14,49 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "skillassay"
 
 LEVELS = """
-ground       __init__ closed_room control_group errors expectation folding ignore isolation links occupancy
-.            own_user patterns
-.            printable regular stats tool_arguments transcript versions yaml_causes
-foundation   attempt canonical content findings process produced retry checks.base checks.figures models.naming
-.            models.breaker trampoline
-terms        terms fixture.files models.base models.endpoint wire agents.base
-formats      adk_lints case_facts case_files digest documents evidence exchange fixture.base frontmatter gemini_wire
-.            record skill_lints
-.            tape agents.claude_code agents.codex agents.gemini_cli agents.launching
-.            models.pacing
-.            models.calls openai_wire
-.            checks.json_answer checks.lines checks.numbers checks.pattern checks.text
-readers      agents.ending checks.__init__ lockfile models.gemini models.openai_chat schema script skill store
-.            models.recording models.replay
-lists        agents.described downgrades suite_drift models.caching
-rules        agents.known bump case contract revisions discovery fixture.rules lock reply tools
-judgement    base_lock binding behavior exposure fixture.server judge plan keeping models.agent
+ground       __init__ clock closed_room commandline contract_terms control_group errors expectation folding ignore
+.            isolation links occupancy own_user patterns people printable regular stats tool_arguments transcript
+.            versions yaml_causes
+foundation   attempt blotting canonical content findings gate_lines process produced retry trampoline checks.base
+.            checks.figures models.breaker models.naming report.layout
+terms        gate_terms groups inside ledger terms wire agents.base fixture.files models.base models.endpoint
+replies      models.stored_reply
+formats      adk_lints case_facts case_files digest documents evidence exchange frontmatter gemini_wire git_folder
+.            openai_wire record skill_lints tape agents.claude_code agents.codex agents.commands agents.gemini_cli
+.            agents.launching checks.json_answer checks.lines checks.numbers checks.pattern checks.text fixture.base
+.            models.calls models.pacing
+kept         adjudication hushed retention
+readers      case_normal lockfile schema script skill store agents.ending checks.__init__ models.gemini
+.            models.openai_chat models.recording models.replay
+lists        downgrades frozen scorer_code sealed suite_drift waiver agents.described models.reply_store
+rules        bump case contract discovery effective lock reply revisions tools voiding withholding agents.known
+.            fixture.rules models.caching
+judgement    base_lock behavior binding exposure judge keeping kept_cases leakage plan skill_names traits agents.about
+.            fixture.server models.agent
 proofs       attempts references relock
-project      models.opening project prompts scoring stored_proof subjects.base
-.            subjects.adk_model subjects.adk_scripts subjects.adk_skills
-arms         arms billing subjects.equipment
-decision     gate snapshot subjects.adk subjects.agent subjects.loop trial
+project      project prompts scoring stored_proof models.opening subjects.adk_model subjects.adk_scripts
+.            subjects.adk_skills subjects.base
+arms         arms billing freshness gate_rows matrices parts repeats review since waiving subjects.equipment
+.            subjects.offering
+conditions   audit gate_skills gate_trials holdout slices
+breakdown    breakdown doubts sealing
+themes       breakdown_json gate_behavior gate_contract gate_holdout gate_slices
+decision     gate snapshot trial subjects.adk subjects.agent subjects.loop
 execution    assessment locking runner subjects.opening
-earlier      earlier
+earlier      earlier frozen_result
 preparation  preparation relocking results
-headers      header
-views        proof report.base routing
-asking       asking
+freezing     freeze
+headers      comparison governed header rebuild
+views        proof routing report.base
+asking       asking report.breakdown report.comparison report.hints report.parts report.people report.queue
+.            report.suites
 reports      evaluation report.document report.table
-terminal     cli.output cli.options
+people       reviewing
+terminal     cli.options cli.output
 progress     cli.progress
 formats_out  cli.show
-commands     cli.bump cli.check cli.e2e cli.evaluate cli.gate cli.import_ cli.lock cli.report
+commands     cli.bump cli.check cli.compare cli.e2e cli.evaluate cli.gate cli.holdout cli.import_ cli.lock cli.report
+.            cli.review cli.suite
 recording    cli.record
 table        cli.main
 start        __main__
@@ -71,6 +81,7 @@ LAZY = {
 CLICK = ("cli.", "launch")
 ENVIRONMENT = {
     "agents.launching": "an agent gets its key, or its user's login, and its PATH from there",
+    "holdout": "the hidden suite and its key are named there, and nowhere in the project",
     "process": "git runs in the caller's environment without git's own variables",
     "models.opening": "keys come from the environment only",
     "cli.show": "a CI service names the file of its summary there",

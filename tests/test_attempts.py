@@ -54,6 +54,19 @@ def test_a_trial_without_an_answer(reason: Reason) -> None:
         assert again_of(unscored(TRIAL, reason, stage)) is (Again.WHOLE if OF_THE_CANDIDATE[reason] else None)
 
 
+AS_IT_ANSWERED = [(Reason.PROVIDER_ERROR, "finish"), (Reason.PROVIDER_ERROR, "empty"), (Reason.TIMEOUT, "agent")]
+
+
+@pytest.mark.parametrize(("reason", "kind"), AS_IT_ANSWERED)
+def test_what_the_candidate_said_or_took_is_not_tried_again(reason: Reason, kind: str) -> None:
+    """An answer that was ended or empty, and the time of all an agent's turns; of the judge, each says nothing."""
+    for stage, again in ((Stage.CANDIDATE, None), (Stage.JUDGE, Again.JUDGE)):
+        record = unscored(TRIAL, reason, stage)
+        answer = "x" if stage is Stage.JUDGE else None
+        told = replace(record, answer=answer, outcome=replace(record.outcome, kind=kind))
+        assert again_of(told) is again
+
+
 @pytest.mark.parametrize("reason", Reason)
 def test_an_answer_that_the_judge_failed_on(reason: Reason) -> None:
     """The judge alone is asked again; where no text was kept, the whole trial is."""

@@ -15,7 +15,6 @@ from skillassay.case_facts import (
     ORACLES,
     PART_DIFFERS,
     PARTS,
-    SEVERITIES,
     SEVERITY_DIFFERS,
     Incident,
     SourceSnapshot,
@@ -35,10 +34,9 @@ CHECK = {"checks": [{"id": "k", "type": "contains", "text": "a"}]}
 
 
 def test_the_words_are_those_of_the_schema() -> None:
-    """Parts, severities and oracles are one list for reader and editor."""
+    """Parts and oracles are one list for reader and editor."""
     fields = load_schema("suite")["definitions"]["case"]["properties"]
-    lists = (PARTS, SEVERITIES, tuple(ORACLES))
-    assert [tuple(fields[name]["enum"]) for name in ("part", "severity", "oracle_type")] == [*lists]
+    assert [tuple(fields[name]["enum"]) for name in ("part", "oracle_type")] == [PARTS, tuple(ORACLES)]
 
 
 def test_a_case_that_says_nothing_has_its_defaults(tmp_path: Path) -> None:

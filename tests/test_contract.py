@@ -20,6 +20,7 @@ from skillassay.contract import (
     LockTerms,
     Models,
     Prompts,
+    SliceTerms,
     build_contract,
     exact_fraction,
     load_contract,
@@ -28,6 +29,7 @@ from skillassay.contract import (
 from skillassay.downgrades import DOWNGRADABLE, NOT_DOWNGRADABLE
 from skillassay.errors import UsageError
 from skillassay.findings import CODES, Finding
+from skillassay.gate_terms import gate_from_json, gate_to_json, slices_from_json, slices_to_json
 from skillassay.schema import load_schema
 
 NAMES: dict[str, Any] = {"models": Models(candidate="m", judge="j"), "prompts": Prompts(candidate="p", judge="q")}
@@ -229,3 +231,96 @@ def test_an_endpoint_holds_no_credential(tmp_path: Path, url: str) -> None:
     contract, findings = load(tmp_path, f"contract: 1\ncandidate: {{endpoint: '{url}'}}\n")
     assert contract is None
     assert "candidate" in findings[0].message
+
+
+def test_limits_are_read_exactly() -> None:
+    """Every share is the fraction that its decimal text says, and a whole number is one however it is written."""
+    gate = built(gate={"variance_max": 0.1, "worst_case_min": 0.7966, "failures_max": 2.0, "over_refusal_max": 0}).gate
+    assert (gate.variance_max, gate.worst_case_min) == (Fraction(1, 10), Fraction(7966, 10000))
+    assert (gate.failures_max, type(gate.failures_max), gate.over_refusal_max) == (2, int, Fraction(0))
+
+
+def test_slices_are_required_unless_the_contract_says_otherwise() -> None:
+    """A slice that is listed is required; one that is not applicable has a reason instead."""
+    slices = built(
+        slices={"a": {"quality_min": 0.9}, "b": {"not_applicable": "no files"}, "c": {"required": False}}
+    ).slices
+    assert slices == {
+        "a": SliceTerms(required=True, quality_min=Fraction(9, 10)),
+        "b": SliceTerms(required=False, not_applicable="no files"),
+        "c": SliceTerms(required=False),
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "slices: {a: {not_applicable: x, required: true}}",
+        "slices: {a: {not_applicable: ''}}",
+        "gate: {failures_max: 1.5}",
+        "gate: {failure_corpus: dirty}",
+        "gate: {variance_max: -0.1}",
+        "risk_class: extreme",
+        "scoring: {metric: accuracy}",
+        "judge: {order: shuffled}",
+        "retention: none",
+        "holdout: {digests: evals/holdout.json}",
+        "freshness: {max_age_days: 0}",
+        "dataset: {snapshot_time: yesterday}",
+        "id: two words",
+    ],
+)
+def test_what_nothing_would_act_on_is_refused(tmp_path: Path, text: str) -> None:
+    """A limit, rule or word that the program does not have is an error at its line, not a comment."""
+    contract, (finding,) = load(tmp_path, f"contract: 1\n{text}\n")
+    assert contract is None
+    assert finding.line == 2
+
+
+NEW_RULES: tuple[dict[str, Any], ...] = (
+    *({"gate": {name: value}} for name, value in (("variance_max", 0.1), ("worst_case_min", 0.5), ("failures_max", 0))),
+    *({"gate": {name: 0.5}} for name in ("unsafe_compliance_max", "over_refusal_max")),
+    {"slices": {"a": {"required": True}}},
+    {"holdout": {"suite": "hidden"}},
+    {"freshness": {"max_age_days": 30}},
+)
+
+
+@pytest.mark.parametrize("change", NEW_RULES, ids=str)
+def test_a_rule_is_bound_where_it_is_not_at_its_default(change: dict[str, Any]) -> None:
+    """Evidence from before there was the rule stays valid under a contract that does not use it."""
+    assert built(**change).binding(**NAMES) != built().binding(**NAMES)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"id": "x", "version": "2", "owner": "o", "purpose": "p", "risk_class": "high"},
+        {"dataset": {"provenance": "p", "license": "MIT", "snapshot_time": "2026-01-01", "leakage": "suspected"}},
+        {"retention": "hash"},
+        {"judge": {"human_adjudication": "somebody"}},
+        {"gate": {"manual_block": "not yet"}},
+        {"gate": {"unsafe_compliance_max": 0, "over_refusal_max": 0.0, "failure_corpus": "clean"}},
+        {"environment": {"id": "e", "locale": "C"}},
+    ],
+    ids=str,
+)
+def test_words_and_written_defaults_bind_nothing(change: dict[str, Any]) -> None:
+    """Identity, words on the dataset, retention and a default that is written out change no verdict."""
+    assert built(**change).binding(**NAMES) == built().binding(**NAMES)
+
+
+def test_a_gates_terms_survive_a_run_record() -> None:
+    """Exactly, through JSON."""
+    terms = built(
+        gate={"quality_min": 0.7966, "variance_max": 0.1, "failures_max": 3}, slices={"a": {"quality_min": 0.3}}
+    )
+    stored = json.loads(json.dumps([gate_to_json(terms.gate), slices_to_json(terms.slices)]))
+    assert (gate_from_json(stored[0]), slices_from_json(stored[1])) == (terms.gate, terms.slices)
+
+
+def test_the_holdouts_file_stays_in_the_project(tmp_path: Path) -> None:
+    """Its digests are committed, so their path is one of the project."""
+    contract, (finding,) = load(tmp_path, "contract: 1\nholdout: {suite: s, digests: ../h.json}\n")
+    assert contract is None
+    assert (finding.code, finding.line) == (BAD_PATH, 2)

@@ -10,10 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from skillassay.agents.base import Ask
+from skillassay.agents.described import load_described
 from skillassay.cli.main import ALIASES, COMMANDS
 from skillassay.documents import load_document
 from skillassay.errors import Exit, Reason
+from skillassay.project import load_project
 from skillassay.schema import load_schema
+from tests.project import build_small
 
 ROOT = Path(__file__).parent.parent
 COMMAND = re.compile(r"(?:`|^|\$ )skillassay ([a-z][a-z0-9-]*)", flags=re.MULTILINE)
@@ -87,7 +91,7 @@ def test_every_case_field_is_documented() -> None:
 def test_every_reason_is_documented() -> None:
     """records.md explains each reason that a trial of this version can have."""
     page = (ROOT / "docs/reference/records.md").read_text(encoding="utf-8")
-    not_yet = {Reason.BUDGET_BLOCKED, Reason.STALE, Reason.VOIDED, Reason.HELD}
+    not_yet = {Reason.BUDGET_BLOCKED, Reason.HELD}
     for reason in set(Reason) - not_yet:
         assert f"`{reason.value}`" in page, reason
 
@@ -109,6 +113,29 @@ def test_the_guides_suite_is_a_suite() -> None:
     from skillassay.schema import schema_problems
 
     assert schema_problems(json.loads(block[1]), "suite") == []
+
+
+def test_the_guides_suite_leaves_nothing_to_say(tmp_path: Path) -> None:
+    """`check` finds nothing in the suite of the first guide, but that one case is not three."""
+    text = (ROOT / "docs/guides/first-skill.md").read_text(encoding="utf-8")
+    block = re.search(r"```json\n(.*?)```", text, flags=re.DOTALL)
+    assert block is not None
+    build_small(tmp_path)
+    (tmp_path / "evals/quality.json").write_text(block[1].replace("my-skill", "greeter"), encoding="utf-8")
+    found = load_project(tmp_path).findings
+    assert {finding.code for finding in found if finding.code.startswith(("suite.", "case."))} == {"suite.few-cases"}
+
+
+def test_the_guides_agent_is_an_agent(tmp_path: Path) -> None:
+    """The file of the agents' guide is read as it stands, and hands the query on."""
+    text = (ROOT / "docs/guides/agents.md").read_text(encoding="utf-8")
+    block = re.search(r"```yaml\n(.*?)```", text, flags=re.DOTALL)
+    assert block is not None
+    (tmp_path / "my-agent.yaml").write_text(block[1], encoding="utf-8")
+    agent = load_described(tmp_path / "my-agent.yaml")
+    launch = agent.trial(Ask(query="What is due?", settings="/agent", model="some"))
+    assert launch.arguments == ("run", "--model=some", "--prompt=What is due?")
+    assert (agent.key_variable, agent.own_model) == ("MY_AGENT_KEY", False)
 
 
 def test_the_shipped_contract_is_read_without_a_finding() -> None:

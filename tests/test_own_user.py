@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -185,3 +186,10 @@ def test_two_workspaces_have_two_users(tmp_path: Path) -> None:
         folder.mkdir()
     assert len({own_user.user_of(str(folder)) for folder in folders}) == len(folders)
     assert min(own_user.user_of(str(folder)) for folder in folders) >= own_user.FIRST_USER
+
+
+def test_one_inode_number_on_two_devices_is_two_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two file systems number their files alike."""
+    states = {name: SimpleNamespace(st_ino=7, st_dev=device) for name, device in (("/a", 1), ("/b", 2))}
+    monkeypatch.setattr("os.stat", states.__getitem__)
+    assert own_user.user_of("/a") != own_user.user_of("/b")

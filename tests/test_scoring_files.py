@@ -101,7 +101,7 @@ def test_a_lift_counts_the_answers_criteria_alone() -> None:
     plan, records = run_of(4, 2)
     scores = score_run(plan, records, slices={})
     (lift,) = scores.lifts
-    assert (lift.k_progressive, lift.n_progressive, lift.k_none, lift.n_none) == (4, 4, 1, 4)
+    assert (lift.k_progressive, lift.n_progressive, lift.k_against, lift.n_against) == (4, 4, 1, 4)
     assert exact_lift(scores.rows, lift.skill_path) == Fraction(3, 4)
     assert [(total.k, total.n) for total in scores.totals] == [(6, 6), (1, 6)]
 

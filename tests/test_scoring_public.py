@@ -17,6 +17,7 @@ from skillassay.plan import Mode, Plan
 from skillassay.record import TrialRecord
 from skillassay.results import build_result
 from skillassay.scoring import rate_of, score_run
+from tests.frozen import any_groups
 from tests.test_gate import Say, decided, good
 from tests.trials import plan_of, planned_case, scored, unscored
 
@@ -44,7 +45,14 @@ def result_of(plan: Plan, records: list[TrialRecord]) -> dict[str, Any]:
     )
     model = {"label": "fixture", "is_fixture": True}
     models = {"candidate": model, "judge": model, "independent": False}
-    header = {"id": "run", "suites": {}, "models": models, "subject": "loop"}
+    header = {
+        "id": "run",
+        "created_at": "2026-01-01T00:00:00Z",
+        "contract": {"groups": any_groups()},
+        "suites": {},
+        "models": models,
+        "subject": "loop",
+    }
     return build_result(facts, assess(facts, records, moved=()), header, occurred_at="2026-01-01T00:00:00Z")
 
 
@@ -97,7 +105,7 @@ def test_b_open_io_prompts_15_an_unread_judge_drops_the_pair() -> None:
     ]
     (lift,) = score_run(plan, records, slices={}).lifts
     assert (lift.n_cases, lift.n_planned) == (1, 2)
-    assert (lift.k_progressive, lift.n_progressive, lift.k_none, lift.n_none) == (5, 5, 2, 5)
+    assert (lift.k_progressive, lift.n_progressive, lift.k_against, lift.n_against) == (5, 5, 2, 5)
     result = result_of(plan, records)
     assert result["passed"] is None
     assert result["metrics"]["unscored"] == [

@@ -9,11 +9,16 @@ import click
 
 from skillassay.canonical import Json
 from skillassay.cli.output import count_text, counted, emit, emit_json, first_step, print_findings
+from skillassay.clock import today
+from skillassay.contract import incomplete_findings
+from skillassay.doubts import holdout_findings
 from skillassay.errors import Exit
 from skillassay.findings import Finding, Severity, sort_findings
+from skillassay.freshness import freshness_findings
 from skillassay.locking import check_lock
 from skillassay.project import Project, load_project
 from skillassay.skill import VERSION_MISSING
+from skillassay.waiving import check_waivers
 
 
 @click.command("check")
@@ -34,7 +39,9 @@ def command(ctx: click.Context, *, strict: bool, base: str | None, notes: bool, 
     """
     project = load_project(Path(ctx.obj["root"]))
     lock = check_lock(project, base=base)
-    findings = sort_findings([*project.findings, *_fixture_findings(project), *lock.findings])
+    stated = incomplete_findings(project.contract) if project.suites or project.contract.path is not None else ()
+    more = (*check_waivers(project), *holdout_findings(project), *_ages(project))
+    findings = sort_findings([*project.findings, *stated, *_fixture_findings(project), *more, *lock.findings])
     failing = {Severity.ERROR, Severity.WARNING} if strict else {Severity.ERROR}
     failed = any(finding.severity in failing for finding in findings)
     if form == "json":
@@ -46,6 +53,10 @@ def command(ctx: click.Context, *, strict: bool, base: str | None, notes: bool, 
         if step is not None:
             emit(step)
     return int(Exit.FAILED if failed else Exit.PASSED)
+
+
+def _ages(project: Project) -> tuple[Finding, ...]:
+    return freshness_findings(project.suites, on=today(), max_age_days=project.contract.freshness_max_age_days)
 
 
 def _fixture_findings(project: Project) -> tuple[Finding, ...]:

@@ -10,20 +10,23 @@ from typing import Any
 
 import click
 
-from skillassay.cli.options import candidate_options, isolation_options
+from skillassay.agents.known import own_model_of
+from skillassay.cli.options import LIVE_FORMS, candidate_options, isolation_options
 from skillassay.cli.output import emit, say
+from skillassay.contract_terms import LOOP
 from skillassay.errors import Exit
 from skillassay.preparation import EvalRequest
 from skillassay.printable import one_line
-from skillassay.report.base import FIXTURE_NOTICE, REPLAY_NOTICE, tokens_text
+from skillassay.report.base import FIXTURE_NOTICE, tokens_text
+from skillassay.report.layout import reason
 from skillassay.routing import PASS, RoutingResult, prepare_routing, run_routing
-from skillassay.subjects.opening import LOOP, subject_notice
+from skillassay.subjects.opening import subject_notice
 
 _WORDS = {"PASS": "ok  ", "FAIL": "FAIL", "UNSCORED": "OPEN"}
-_LABEL = 9
-_LINE = 80 - len("      ") - _LABEL - len("  ")
-"""What is left for text in 80 columns."""
-_ANSWER_LINES = 2
+_COLUMNS, _LABEL = 80, 9
+_LINE = _COLUMNS - len("      ") - _LABEL - len("  ")
+"""What is left for text."""
+_ANSWER_LINES, _MOST_LINES = 2, 8
 
 
 @click.command("e2e")
@@ -31,7 +34,7 @@ _ANSWER_LINES = 2
 @click.option(
     "--subject", "subjects", multiple=True, metavar="NAME", help="loop, adk, an agent. Repeatable. Default: contract."
 )
-@candidate_options
+@candidate_options("fixture", *LIVE_FORMS)
 @isolation_options
 @click.pass_context
 def command(ctx: click.Context, /, *, subjects: tuple[str, ...], **options: Any) -> int:
@@ -44,10 +47,8 @@ def command(ctx: click.Context, /, *, subjects: tuple[str, ...], **options: Any)
     there is none.
     """
     run = prepare_routing(EvalRequest(root=Path(ctx.obj["root"]), **options), subjects=subjects)
-    if run.is_fixture:
+    if run.is_fixture and not all(map(own_model_of, run.subjects)):
         say(FIXTURE_NOTICE)
-    elif run.is_replay:
-        say(REPLAY_NOTICE)
     for notice in filter(None, map(subject_notice, run.subjects)):
         say(f"warning: {notice}")
     started = time.monotonic()
@@ -66,20 +67,20 @@ def _show(result: RoutingResult, *, names_subject: bool) -> None:
     through = f"  {one_line(result.subject)}" if names_subject else ""
     emit(f"{_WORDS[result.status]}  {one_line(result.case.id)}{through}")
     for word, text in _told(result):
-        emit(f"      {word:<{_LABEL}}  {text}")
+        for line in reason(text, _COLUMNS, lead=f"      {word:<{_LABEL}}  ", most_lines=_MOST_LINES):
+            emit(line)
 
 
 def _told(result: RoutingResult) -> Iterator[tuple[str, str]]:
     is_loop = result.subject == LOOP
-    yield "expected", one_line(", ".join(result.case.expect_skills) or "none")
-    yield "activated", one_line(", ".join(result.activated) or "none")
-    if is_loop:
-        yield from (("script", one_line(script)) for script in result.scripts)
-    else:
-        yield from (("call", one_line(call)) for call in result.calls)
+    yield "expected", ", ".join(result.case.expect_skills) or "none"
+    yield "activated", ", ".join(result.activated) or "none"
+    yield from (("script", script) for script in result.scripts)
+    if not is_loop:
+        yield from (("call", call) for call in result.calls)
     yield "tokens in", tokens_text(result.input_tokens, estimated=result.estimated)
     if result.answer is not None and (result.case.expect_answer or not is_loop):
         lines = textwrap.wrap(one_line(result.answer), _LINE, max_lines=_ANSWER_LINES, placeholder=" …")
         yield from zip(("answer", ""), lines or ["(empty)"], strict=False)
     if result.why is not None:
-        yield "why", one_line(result.why)
+        yield "why", result.why

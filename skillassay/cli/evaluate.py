@@ -8,14 +8,20 @@ from typing import Any
 import click
 
 from skillassay.attempts import again_of
-from skillassay.cli.options import candidate_options, isolation_options, judge_options, pace_options
+from skillassay.cli.options import LIVE_FORMS, candidate_options, isolation_options, judge_options, pace_options
 from skillassay.cli.output import counted, emit, say
 from skillassay.cli.progress import Progress
 from skillassay.cli.show import FORMATS, append_step_summary, show
+from skillassay.commandline import next_command
+from skillassay.doubts import PURPOSES, RELEASE
 from skillassay.errors import Exit
-from skillassay.evaluation import evaluate, resumed_request
+from skillassay.evaluation import Start, evaluate
 from skillassay.plan import ALL_MODES, ORDER, Mode, highest_cost
 from skillassay.preparation import EvalRequest, Prepared, prepare
+from skillassay.printable import one_line
+from skillassay.rebuild import resumed_request
+from skillassay.record import TrialRecord
+from skillassay.report.base import RunView
 
 
 @click.command("eval")
@@ -33,7 +39,7 @@ from skillassay.preparation import EvalRequest, Prepared, prepare
 @click.option("--base", metavar="REF", help="Also run the mode previous: each skill as of this git revision.")
 @click.option("--repeats", type=click.IntRange(1, 1000), default=1, show_default=True, help="Times each trial runs.")
 @click.option("--subject", metavar="NAME", help="What answers: loop, adk, gemini-cli, … Default: the contract's.")
-@candidate_options
+@candidate_options("fixture", *LIVE_FORMS, "replay:FILE")
 @judge_options
 @pace_options
 @click.option("--quality-min", metavar="X", envvar="QUALITY_MIN", help="Raise gate.quality_min for this run.")
@@ -41,56 +47,83 @@ from skillassay.preparation import EvalRequest, Prepared, prepare
 @click.option(
     "--retry-unscored", "retry", metavar="RUN", help="Try again what judge, provider or machine left unscored in a run."
 )
+@click.option("--like", metavar="RUN", help="Make a stored run again as a new one; refuses where anything differs.")
+@click.option(
+    "--purpose",
+    type=click.Choice(PURPOSES),
+    default=RELEASE,
+    show_default=True,
+    help="tuning: no evidence, no holdout.",
+)
+@click.option("--holdout/--no-holdout", default=None, help="Plan the hidden holdout. Default: not for tuning.")
 @click.option("--dry-run", is_flag=True, help="Show the plan and its highest cost; call no model.")
 @click.option("--cache", is_flag=True, help="Reuse replies of earlier runs to the same requests (one repeat only).")
 @isolation_options
+@click.option("--with-waivers", is_flag=True, help="Exit by the effective decision, which heeds evals/waivers.yaml.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Output format.")
 @click.pass_context
 def command(
-    ctx: click.Context, /, *, dry_run: bool, resume: str | None, retry: str | None, form: str, **options: Any
+    ctx: click.Context, /, *, dry_run: bool, resume: str | None, retry: str | None, like: str | None, **options: Any
 ) -> int:
     """Run the quality cases in the modes progressive, none and eager, score them, decide, and keep a record.
 
-    Reads skills, evals/ and the contract. Writes .skillassay/runs/ID/ and, where GITHUB_STEP_SUMMARY names a file,
-    appends the report to it. The fixture model needs no key and no network; gemini:NAME takes its key from
-    GEMINI_API_KEY.
+    Reads skills, evals/ and the contract. Writes .skillassay/runs/ID/, with --cache .skillassay/cache.sqlite and, where
+    GITHUB_STEP_SUMMARY names a file, appends the report to it. With --base or --mode previous each skill also runs as
+    it was, out of git. The fixture model needs no key and no network; gemini:NAME takes
+    its key from GEMINI_API_KEY, openai:NAME from OPENAI_API_KEY.
 
     Exit codes: 0 the gate passed; 1 it failed; 2 wrong usage; 3 it cannot decide (bad input, errors, an incomplete or
     empty run); 130 interrupted, the record can be resumed.
     """
+    form = options.pop("form")
     request = build_request(ctx, dry_run=dry_run, **options)
     if resume is not None and retry is not None:
         raise click.UsageError("--retry-unscored also goes on with a stopped run; leave --resume out")
-    run = resume or retry
+    if like is not None and (resume or retry) is not None:
+        raise click.UsageError("--like starts a run of its own; leave --resume and --retry-unscored out")
+    run = resume or retry or like
     if run is not None:
         request = resumed_request(request, run)
     prepared = prepare(request)
     if dry_run:
-        emit(plan_text(prepared))
+        show_plan(prepared)
         return int(Exit.PASSED)
-    view = evaluate(prepared, Progress(quiet=ctx.obj["quiet"]), resume=run, retry_unscored=retry is not None)
+    start = Start(resume=resume or retry, like=like, retry_unscored=retry is not None)
+    view = evaluate(prepared, Progress(quiet=ctx.obj["quiet"]), start=start)
     show(view, form)
     append_step_summary(view)
     if view.assessment.interrupted:
-        say(f"interrupted; go on with: skillassay eval --resume {view.header['id']}")
+        say(f"interrupted; go on with: {next_command(request.root, 'eval', '--resume', view.header['id'])}")
         return int(Exit.INTERRUPTED)
-    n_again = sum(again_of(row.record) is not None for row in view.assessment.scores.rows)
+    n_again = sum(_may_help(view, row.record) for row in view.assessment.scores.rows)
     if n_again:
-        say(f"{counted(n_again, 'trial')} can be tried again: skillassay eval --retry-unscored {view.header['id']}")
-    return int(view.assessment.decision.exit_code)
+        again = next_command(request.root, "eval", "--retry-unscored", view.header["id"])
+        say(f"{counted(n_again, 'trial')} can be tried again: {again}")
+    return int(view.exit_code)
+
+
+def _may_help(view: RunView, record: TrialRecord) -> bool:
+    """Whether trying a trial again may come to something else: a recorded error comes again as it was."""
+    side = view.header["models"].get(record.outcome.stage, {})
+    return again_of(record) is not None and not side.get("is_replay")
 
 
 def build_request(ctx: click.Context, *, modes: tuple[str, ...], base: str | None, **options: Any) -> EvalRequest:
     """The request of an evaluation from its options, which have the names of its fields."""
     chosen = tuple(Mode(mode) for mode in modes) or ALL_MODES
-    if base is not None and Mode.PREVIOUS not in chosen:
-        chosen = (*chosen, Mode.PREVIOUS)
     options["quality_min"] = options["quality_min"] or None
     return EvalRequest(root=Path(ctx.obj["root"]), modes=chosen, base=base, **options)
 
 
-def plan_text(prepared: Prepared) -> str:
+def show_plan(prepared: Prepared) -> None:
     """What ``--dry-run`` prints."""
+    for notice in prepared.notices:
+        say(f"warning: {one_line(notice)}")
+    emit(plan_text(prepared))
+
+
+def plan_text(prepared: Prepared) -> str:
+    """The plan and its highest cost."""
     plan, contract = prepared.plan, prepared.contract
     cost = highest_cost(
         plan,

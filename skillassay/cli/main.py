@@ -21,9 +21,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "e2e": ("e2e", "Run the routing cases: right skill, right script, or none."),
     "check": ("check", "Check skills, suites, contract and lock, offline, all problems at once."),
     "lock": ("lock", "Write skills.lock.json, or verify it with --check."),
+    "suite": ("suite", "Show the cases of a suite now, or as a past run had them."),
+    "holdout": ("holdout", "Seal, check or void the hidden holdout that the contract names."),
     "bump": ("bump", "Raise a skill's metadata.version in place; --init adds missing ones."),
     "gate": ("gate", "Decide again on a stored run, without a model."),
+    "compare": ("compare", "Compare two stored runs trial by trial, where their contracts allow it."),
     "report": ("report", "Show a stored run again as a table, Markdown or JSON."),
+    "review": ("review", "Show what of a run people must look at, or say what one decided."),
     "import": ("import_", "Read another tool's evals.json into a suite here."),
 }
 """Command name -> (module in skillassay.cli, one line of help). Modules are imported when their command is called."""

@@ -21,12 +21,16 @@ def _all(*options: Decorator) -> Decorator:
     return add
 
 
-candidate_options = _all(
-    click.option(
-        "--model", metavar="MODEL", help="Candidate: fixture, gemini:NAME, openai:NAME, replay:FILE. Default: contract."
-    ),
-    click.option("--base-url", metavar="URL", help="Where the candidate is asked. Default: the environment's."),
-)
+def candidate_options(*forms: str) -> Decorator:
+    """Who the candidate is, with the forms of a model that the command takes."""
+    return _all(
+        click.option("--model", metavar="MODEL", help=f"Candidate: {', '.join(forms)}. Default: contract."),
+        click.option("--base-url", metavar="URL", help="Where the candidate is asked. Default: the environment's."),
+    )
+
+
+LIVE_FORMS = ("gemini:NAME", "openai:NAME")
+"""Models that answer now, as options name them."""
 judge_options = _all(
     click.option(
         "--judge-model", metavar="MODEL", help="Judge; also agent:NAME. Default: --model, else the contract's."
@@ -35,8 +39,10 @@ judge_options = _all(
 )
 pace_options = _all(
     click.option("--jobs", type=click.IntRange(1, 256), default=4, show_default=True, help="Trials at the same time."),
-    click.option("--rpm", type=click.IntRange(1), help="Requests a minute and endpoint, at most."),
-    click.option("--tpm", type=click.IntRange(1), help="Tokens a minute and endpoint, at most (estimated before)."),
+    click.option("--rpm", type=click.IntRange(1), help="Requests a minute at most, per model and endpoint."),
+    click.option(
+        "--tpm", type=click.IntRange(1), help="Tokens a minute at most (estimated before), per model and endpoint."
+    ),
 )
 isolation_options = _all(
     click.option(

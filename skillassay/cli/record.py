@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import replace
 from typing import Any
 
 import click
 
 from skillassay.cli import evaluate as eval_command
-from skillassay.cli.output import emit, say
+from skillassay.cli.options import LIVE_FORMS
+from skillassay.cli.output import say
 from skillassay.cli.progress import Progress
 from skillassay.cli.show import append_step_summary, show
+from skillassay.commandline import next_command
 from skillassay.contract import Contract, load_contract
 from skillassay.errors import Exit
 from skillassay.evaluation import evaluate
 from skillassay.keeping import recording_name
 from skillassay.plan import ALL_MODES, Mode
 from skillassay.preparation import EvalRequest, chosen_models, prepare
+from skillassay.printable import one_line
 
-_NOT_HERE = ("cache", "resume", "retry")
+_NOT_HERE = ("cache", "resume", "retry", "like", "with_waivers")
 """Options of ``eval`` under which a part of the answers would come from another run."""
+_OTHERWISE = (*_NOT_HERE, "model")
+"""Those, and the one that takes less here."""
 
 
-@click.command("record", params=[option for option in eval_command.command.params if option.name not in _NOT_HERE])
+@click.command("record", params=[option for option in eval_command.command.params if option.name not in _OTHERWISE])
+@click.option("--model", metavar="MODEL", help=f"Candidate: {', '.join(LIVE_FORMS)}. Default: the contract's, if live.")
 @click.option("--to", "record_to", metavar="FILE", help="Where to, below the project. Default: in evals/recordings.")
 @click.pass_context
 def command(ctx: click.Context, /, *, dry_run: bool, form: str, record_to: str | None, **options: Any) -> int:
@@ -41,26 +46,33 @@ def command(ctx: click.Context, /, *, dry_run: bool, form: str, record_to: str |
         request = _with_usual_name(request)
     prepared = prepare(request)
     if dry_run:
-        emit(eval_command.plan_text(prepared))
+        eval_command.show_plan(prepared)
         return int(Exit.PASSED)
     view = evaluate(prepared, Progress(quiet=ctx.obj["quiet"]))
     show(view, form)
     append_step_summary(view)
-    if view.recording is None:
+    kept = view.recording
+    if kept is None:
         say("interrupted; nothing was recorded")
         return int(Exit.INTERRUPTED)
-    if view.recording != request.record_to:
-        say(f"warning: not every call was answered, so {request.record_to} stays; this is in {view.recording}")
-    say(f"recorded in {view.recording}; play it again with: {_replay_command(request, view.recording)}")
+    if kept.path is None:
+        say(f"error: {one_line(kept.why or '')}; nothing was recorded, the run's record is whole")
+        return int(Exit.UNDECIDED)
+    if kept.why is not None:
+        say(f"warning: {one_line(kept.why)}; this is in {kept.path}")
+    say(f"recorded in {kept.path}; play it again with: {_replay_command(request, kept.path)}")
     return int(view.assessment.decision.exit_code)
 
 
 def _with_usual_name(request: EvalRequest) -> EvalRequest:
     contract, _ = load_contract(request.root)  # what is wrong with it is told when the run is prepared
+    modes = request.modes
+    if request.base is not None and Mode.PREVIOUS not in modes:
+        modes = (*modes, Mode.PREVIOUS)
     selection = {
         "skills": sorted(request.skills),
         "cases": sorted(request.cases),
-        "modes": [] if request.modes == ALL_MODES else sorted(request.modes),
+        "modes": [] if modes == ALL_MODES else sorted(modes),
         "repeats": 0 if request.repeats == 1 else request.repeats,
     }
     name = recording_name(chosen_models(request, contract or Contract()), selection)
@@ -68,18 +80,13 @@ def _with_usual_name(request: EvalRequest) -> EvalRequest:
 
 
 def _replay_command(request: EvalRequest, recording: str) -> str:
-    words = ["skillassay"]
-    if str(request.root) != ".":
-        words += ["--root", str(request.root)]
-    words += ["eval", "--model", f"replay:{recording}"]
+    words = ["eval", "--model", f"replay:{recording}"]
     for option, values in (("--skill", request.skills), ("--case", request.cases)):
         words += [word for value in values for word in (option, value)]
-    # --base alone adds the mode previous.
-    modes = request.modes if request.base is None else tuple(m for m in request.modes if m is not Mode.PREVIOUS)
     if request.base is not None:
         words += ["--base", request.base]
-    if modes != ALL_MODES:
-        words += [word for mode in modes for word in ("--mode", mode.value)]
+    if request.modes != ALL_MODES:
+        words += [word for mode in request.modes for word in ("--mode", mode.value)]
     if request.repeats > 1:
         words += ["--repeats", str(request.repeats)]
-    return shlex.join(words)
+    return next_command(request.root, *words)

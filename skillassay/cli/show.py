@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from skillassay.cli.output import columns, emit, emit_json, say
+from skillassay.governed import people_json
 from skillassay.report.base import RunView
 from skillassay.report.document import SUMMARY_BYTES, render_markdown
 from skillassay.report.table import render_table
@@ -17,7 +18,8 @@ FORMATS = ("table", "markdown", "json")
 def show(view: RunView, form: str) -> None:
     """Print the view."""
     if form == "json":
-        emit_json(build_result(view.facts, view.assessment, view.header, occurred_at=view.occurred_at))
+        result = build_result(view.facts, view.assessment, view.header, occurred_at=view.occurred_at)
+        emit_json(result | people_json(view.assessment, view.effective))
     else:
         emit(render_markdown(view) if form == "markdown" else render_table(view, columns=columns()))
 

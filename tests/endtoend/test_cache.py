@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from skillassay.canonical import Json
 from skillassay.fixture.rules import load_rules
 from skillassay.fixture.server import FixtureServer
-from skillassay.models.caching import CACHE_PATH
-from tests.project import Cli, Ran, build_small, edit, small_case
+from skillassay.models.reply_store import CACHE_PATH
+from tests.project import Cli, Ran, build_small, edit, git, small_case
 
 PUBLIC = Path(__file__).parents[1] / "data" / "public" / "cache"
 NAMES = ("one", "two", "three")
@@ -27,6 +28,7 @@ class Service(FixtureServer):
 
     n_asked = 0
     break_verdicts = False
+    model: str | None = None
 
     def __init__(self, root: Path) -> None:
         rules, _ = load_rules(sorted(root.glob("evals/fixtures/*.json")))
@@ -42,7 +44,8 @@ class Service(FixtureServer):
         if self.break_verdicts and b"responseJsonSchema" in body:
             reply["candidates"][0]["content"]["parts"][0]["text"] = '{"criteria": ['
         usage = {"promptTokenCount": TOKENS - 100, "candidatesTokenCount": 100, "totalTokenCount": TOKENS}
-        return status, {**reply, "usageMetadata": usage}
+        named = {} if self.model is None else {"modelVersion": self.model}
+        return status, {**reply, **named, "usageMetadata": usage}
 
 
 @pytest.fixture
@@ -147,3 +150,56 @@ def test_a_damaged_cache_is_one_warning_and_a_whole_run(cli: Cli, service: Servi
     assert second["content_digest"] == first["content_digest"]
     assert ran.err.count(f"warning: the cache {CACHE_PATH} ") == 1
     assert service.n_asked == 2 * N_CALLS
+
+
+def evidence_of(cli: Cli) -> dict[str, Any]:
+    """What the lock was written on."""
+    value: dict[str, Any] = json.loads((cli.root / "evals/evidence/skills/greeter.json").read_text("utf-8"))
+    return value
+
+
+def test_evidence_says_what_a_cache_answered(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By side, and `lock` shows it: whoever can write the file has chosen these answers. Of none, nothing is said."""
+    build_small(cli.root, cases=[small_case(name) for name in NAMES])
+    monkeypatch.setenv("GEMINI_API_KEY", "k-cache")
+    with Service(cli.root) as service:
+        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", service.base_url)
+        contract = yaml.safe_load((cli.root / "evals/contract.yaml").read_text("utf-8"))
+        service.model = "live"
+        asked = {"model": "gemini:live", "endpoint": service.base_url}
+        contract |= {"candidate": asked, "judge": dict(asked), "lock": {"requires": "declared"}}
+        (cli.root / "evals/contract.yaml").write_text(yaml.safe_dump(contract), encoding="utf-8")
+        cli("eval", "--cache")
+        first = cli("lock")
+        assert first.code == 0, first.err
+        assert "cached" not in first.out
+        assert "cached_calls" not in evidence_of(cli)
+        cli("eval", "--cache")
+    second = cli("lock", "--refresh")
+    assert second.code == 0, second.err
+    assert f"cached skills/greeter: {N_CALLS} answers of its run came out of a cache" in second.out
+    assert evidence_of(cli)["cached_calls"] == {"candidate": N_CALLS // 2, "judge": N_CALLS // 2}
+
+
+def test_a_cache_that_came_with_the_repository_answers_nothing(cli: Cli, service: Service) -> None:
+    """One that git tracks, though its folder tells git to ignore it: every model is asked, and a warning says so."""
+    run(cli)
+    git(cli.root, "init", "--quiet")
+    git(cli.root, "add", "--force", CACHE_PATH)
+    ran, _ = run(cli)
+    assert service.n_asked == 2 * N_CALLS
+    assert "git tracks it, so its answers came with the repository" in ran.err
+
+
+def test_a_run_does_not_go_on_behind_another_query(cli: Cli, service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gateway's query may choose the model: exit 3, and neither query stands in the record or in the message."""
+    monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", f"{service.base_url}?deployment=small-canary")
+    cli("eval", "--model", "gemini:live")
+    (folder,) = (cli.root / ".skillassay" / "runs").iterdir()
+    monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", f"{service.base_url}?deployment=large-canary")
+    ran = cli("eval", "--resume", folder.name)
+    assert ran.code == 3
+    assert "cannot be resumed: the candidate (gemini:live on http://127.0.0.1:" in " ".join(ran.err.split())
+    assert "canary" not in ran.err + (folder / "run.json").read_text("utf-8")
+    monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", f"{service.base_url}?deployment=small-canary")
+    assert "cannot be resumed" not in cli("eval", "--resume", folder.name).err

@@ -109,7 +109,7 @@ def test_one_interrupt_finishes_what_is_under_way(tmp_path: Path, held: HeldServ
     assert run.returncode == 130
     n_before = n_recorded(tmp_path)
     assert f"{n_before} of {N_TRIALS} trials scored" in " ".join(out.split())
-    assert f"go on with: skillassay eval --resume {run_folder(tmp_path).name}" in err
+    assert f"go on with: skillassay --root {tmp_path} eval --resume {run_folder(tmp_path).name}\n" in err
     assert "Traceback" not in err
     assert resumed(tmp_path, held).returncode == 1
     assert n_before < N_TRIALS
@@ -250,24 +250,52 @@ def new_skill(root: Path) -> None:
     (root / "skills" / "other" / "SKILL.md").write_text(SKILL.format(name="other"), encoding="utf-8")
 
 
-CHANGES: dict[str, Callable[[Path], object]] = {
-    "skill": lambda root: edit(root / "skills/greeter/SKILL.md", "twice", "thrice"),
-    "case": lambda root: edit(root / "evals/quality.json", "Greet a3.", "Greet a3, please."),
-    "contract": lambda root: edit(root / "evals/contract.yaml", "contract: 1", "contract: 1\ngate: {quality_min: 0.5}"),
-    "fixture": lambda root: (root / "evals/fixtures/more.json").write_text('{"fixture": 1}', encoding="utf-8"),
-    "new skill": new_skill,
+CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "skill": (
+        lambda root: edit(root / "skills/greeter/SKILL.md", "twice", "thrice"),
+        "files of skills/greeter",
+    ),
+    "case": (lambda root: edit(root / "evals/quality.json", "Greet a3.", "Greet a3, please."), "the case quality/a3"),
+    "contract": (
+        lambda root: edit(root / "evals/contract.yaml", "contract: 1", "contract: 1\ngate: {quality_min: 0.5}"),
+        "evals/contract.yaml or of the options (gate.quality_min 4/5, not 1/2)",
+    ),
+    "fixture": (
+        lambda root: (root / "evals/fixtures/more.json").write_text('{"fixture": 1}', encoding="utf-8"),
+        "the authored answers (fixtures)",
+    ),
+    "new skill": (new_skill, "files of skills/other"),
 }
 
 
 @pytest.mark.parametrize("what", CHANGES)
 def test_a_changed_project_is_another_run(cli: Cli, finished: Path, what: str) -> None:
-    """A run goes on as the same experiment only: exit 3, saying what differs, and nothing is written."""
-    CHANGES[what](cli.root)
+    """A run goes on as the same experiment only: exit 3, saying which file differs, and nothing is written."""
+    change, words = CHANGES[what]
+    change(cli.root)
     before = {path: path.read_bytes() for path in finished.iterdir()}
     ran = cli("eval", "--resume", finished.name)
     assert ran.code == 3
     assert "cannot be resumed" in ran.err
+    assert words in ran.err
     assert {path: path.read_bytes() for path in finished.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        (("--mode", "none"), "--mode (progressive, none, eager, now none)"),
+        (("--repeats", "2"), "--repeats (1, now 2)"),
+        (("--case", "a1"), "--case (all, now a1)"),
+        (("--quality-min", "0.9"), "(gate.quality_min 4/5, not 9/10)"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_another_option_is_another_run(cli: Cli, finished: Path, option: tuple[str, ...], words: str) -> None:
+    """The refusal names the option, with what it was and what it is."""
+    ran = cli("eval", "--resume", finished.name, *option)
+    assert ran.code == 3
+    assert words in ran.err
 
 
 def test_a_run_goes_on_with_the_options_it_was_begun_with(cli: Cli) -> None:

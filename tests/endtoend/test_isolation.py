@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from skillassay import process
-from skillassay.isolation import Room
+from skillassay.isolation import WORKSPACE, Room
 from skillassay.process import Isolation
 from tests.endtoend.scripted import MODES, build_scripted, told
 from tests.project import Cli, build_small, records, run_folder, write_json
@@ -83,9 +84,13 @@ def test_root_without_a_limit_on_processes_runs_no_script(
     """Unless it is told to: the trial has no score, which says nothing about the skill, and its reason."""
     monkeypatch.setattr(process, "why_root", lambda: "Python fails inside: Permission denied")
     build_scripted(cli.root, "print('ran')")
-    assert cli("eval", "--mode", "progressive").code == 3
+    ran = cli("eval", "--mode", "progressive")
+    assert ran.code == 3
+    hint = "1 trial asked for a script that was not run; --allow-unisolated runs scripts all the same"
+    assert " ".join(ran.out.split()).count(hint) == 1
     (record,) = records(cli.root)
     assert record["outcome"]["reason"] == "missing_required_capability"
+    assert record["outcome"]["detail"].startswith("not run: greeter/scripts/")
     assert "it would run as root, with no limit on processes: Python fails inside" in record["outcome"]["detail"]
 
 
@@ -98,3 +103,67 @@ def test_the_risk_can_be_taken(cli: Cli, no_namespaces: None, monkeypatch: pytes
     assert [said["stdout"] for said in told(cli.root)] == ["ran\n"]
     header = json.loads((run_folder(cli.root) / "run.json").read_text("utf-8"))
     assert header["isolation"]["scripts"].startswith("--allow-unisolated: ")
+
+
+@in_namespaces
+def test_a_run_does_not_go_on_at_another_level(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its record says one level for all trials: exit 3, naming both, and no trial is added."""
+    build_small(cli.root)
+    assert cli("eval", "--mode", "progressive").code == 3  # a part of the modes is no evidence
+    run = run_folder(cli.root)
+    before = (run / "trials.jsonl").read_bytes()
+    lower = process.Probe(level=Isolation.PROCESS, why="a test")
+    monkeypatch.setattr("skillassay.preparation.require_isolation", lambda _: lower)
+    ran = cli("eval", "--resume", run.name)
+    assert ran.code == 3
+    assert "the isolation (namespaces, now process)" in " ".join(ran.err.split())
+    assert (run / "trials.jsonl").read_bytes() == before
+
+
+@in_namespaces
+def test_what_a_run_required_its_resumption_requires(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the option is left out, and a weaker one does not undo it."""
+    build_small(cli.root)
+    cli("eval", "--require-isolation", "namespaces")
+    run = run_folder(cli.root)
+    monkeypatch.setattr(Room, "namespaces", property(lambda room: ("no-such-unshare",) if room.closed else ()))
+    process.probe_isolation.cache_clear()
+    try:
+        for option in ((), ("--require-isolation", "process")):
+            ran = cli("eval", "--resume", run.name, *option)
+            assert ran.code == 3
+            assert "isolation 'namespaces' is required and this machine gives 'process'" in ran.err
+    finally:
+        process.probe_isolation.cache_clear()
+
+
+@pytest.mark.parametrize("risky_then", [True, False])
+def test_a_run_does_not_go_on_under_another_rule_for_scripts(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, risky_then: bool
+) -> None:
+    """Whether scripts run beside a key is the experiment's, and a stored run cannot take the risk for its user."""
+    lower = process.Probe(level=Isolation.PROCESS, why="a test")
+    monkeypatch.setattr("skillassay.preparation.require_isolation", lambda _: lower)
+    monkeypatch.setenv("GEMINI_API_KEY", "k")
+    build_scripted(cli.root, "print('ran')")
+    options = ["--allow-unisolated"]
+    cli("eval", *MODES, *options[: int(risky_then)])
+    ran = cli("eval", "--resume", run_folder(cli.root).name, *options[int(risky_then) :])
+    assert ran.code == 3
+    assert "the rule for scripts (" in " ".join(ran.err.split())
+
+
+def test_equal_machines_say_the_same_of_what_is_in_the_way(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The trial room's folders have other names each time, and the message none of them: it stands in records whose
+    digests are compared.
+    """
+    blind = tmp_path / "unshare"
+    blind.write_text('#!/bin/sh\necho "cannot enter $PWD" >&2\nexit 1\n', encoding="utf-8")
+    blind.chmod(0o755)
+    monkeypatch.setattr(Room, "namespaces", property(lambda _: (str(blind),)))
+    process.probe_isolation.cache_clear()
+    try:
+        why = process.probe_isolation().why
+    finally:
+        process.probe_isolation.cache_clear()
+    assert why == f"isolation ({Isolation.NAMESPACES}) could not be set up: cannot enter {WORKSPACE}"

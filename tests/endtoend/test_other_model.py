@@ -15,7 +15,7 @@ from skillassay.canonical import Json
 from skillassay.fixture.rules import load_rules
 from skillassay.fixture.server import FixtureServer
 from skillassay.models.endpoint import PUBLIC_ENDPOINTS
-from skillassay.proof import is_called
+from skillassay.models.naming import is_called
 from tests.project import Cli, build_small, edit, run_folder, small_case
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from skillassay.evaluation import resumed_request
 from skillassay.preparation import EvalRequest
+from skillassay.rebuild import resumed_request
 from tests.endtoend.held_server import HeldServer, n_recorded, result_of, start, wait_until
 from tests.project import REPOSITORY, build_small, command, environment, records, run_folder, small_case, small_rules
 
@@ -48,7 +48,7 @@ def test_ctrl_c_is_heard_while_a_trial_waits_for_its_turn(tmp_path: Path, server
     assert run.returncode == 130
     assert "Traceback" not in err
     assert n_recorded(tmp_path) == 2
-    assert f"go on with: skillassay eval --resume {run_folder(tmp_path).name}" in err
+    assert f"go on with: skillassay --root {tmp_path} eval --resume {run_folder(tmp_path).name}\n" in err
     go_on(tmp_path, server)
 
 

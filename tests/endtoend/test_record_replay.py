@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
 import signal
 import subprocess
@@ -228,14 +230,14 @@ def test_a_replay_is_called_one_everywhere(live: Live, elsewhere: Path, cli: Cli
     assert {header["models"][side]["recorded"]["digest"] for side in ("candidate", "judge")} == {digest}
 
 
-def test_a_replay_of_routing_is_called_one_too(elsewhere: Path, cli: Cli) -> None:
-    """e2e on a recording says so; what was not recorded is open, not failed."""
+def test_routing_cases_are_answered_from_no_recording(elsewhere: Path, cli: Cli) -> None:
+    """A recording holds trials of a suite, so e2e could only miss: wrong usage, and its help does not offer it."""
     case = {"id": "r", "query": "Greet who?", "expect": {"skills": ["greeter"]}}
     write_json(elsewhere / "evals/routing.json", {"suite": "routing", "version": "1.0.0", "cases": [case]})
     ran = cli("e2e", "--model", f"replay:{TAPE}")
-    assert ran.code == 3
-    assert ran.err.startswith("REPLAY RUN: recorded answers")
-    assert "lacks this call" in ran.out
+    assert ran.code == 2
+    assert "no routing case can be answered from a recording" in ran.err
+    assert "replay" not in cli("e2e", "--help").out
 
 
 def test_the_key_is_in_no_file_of_a_recorded_project(live: Live) -> None:
@@ -247,8 +249,9 @@ def test_the_key_is_in_no_file_of_a_recorded_project(live: Live) -> None:
 
 
 def test_a_changed_skill_is_a_miss_that_names_the_place(elsewhere: Path, cli: Cli) -> None:
-    """An edit that the candidate can see has no recorded answer: provider_error replay_miss, the first difference, and
-    the command that records anew. What did not change is answered.
+    """An edit that the candidate can see has no recorded answer: provider_error replay_miss and the first difference.
+    The command that records anew stands once below the table, whole, on a line of its own; trying again is not offered.
+    What did not change is answered.
     """
     edit(elsewhere / "skills/greeter/SKILL.md", "Says hello the way", "Says hi the way")
     ran = replayed(cli)
@@ -258,7 +261,14 @@ def test_a_changed_skill_is_a_miss_that_names_the_place(elsewhere: Path, cli: Cl
     assert "the system instruction differs at character" in missed["detail"]
     assert 'recorded "ello the way greeter does.</description>' in missed["detail"]
     assert 'now "i the way greeter does.</description>' in missed["detail"]
-    assert missed["detail"].endswith(f"record it anew: skillassay record --model gemini:live --to {TAPE}")
+    assert "skillassay record" not in missed["detail"]
+    n_missed = sum("lacks this call" in (trial["detail"] or "") for trial in trials.values())
+    lines = ran.out.splitlines()
+    hint = lines.index(f"{n_missed} trials lack a recorded call; record anew:")
+    record = f"skillassay --root {cli.root} record --model gemini:live --repeats 2 --to {TAPE}"
+    assert lines[hint + 1].strip() == record
+    assert ran.out.count(" record --model ") == 1
+    assert "can be tried again" not in ran.err
     assert trials["one", "none", 1]["status"] == "FAIL"
     assert ran.code == 3
 
@@ -397,8 +407,8 @@ def test_an_interrupted_recording_writes_nothing(tmp_path: Path) -> None:
 REFUSED = [
     (["--model", "fixture"], "there is nothing to record of candidate fixture"),
     (["--model", "replay:x.jsonl"], "there is nothing to record of candidate replay:x.jsonl"),
-    (["--model", "gemini:live", "--to", "../out.jsonl"], "is not the path of a file in the project"),
-    (["--model", "gemini:live", "--to", "/tmp/out.jsonl"], "is not the path of a file in the project"),
+    (["--model", "gemini:live", "--to", "../out.jsonl"], "--to must be a path below the project"),
+    (["--model", "gemini:live", "--to", "/tmp/out.jsonl"], "--to must be a path below the project"),
     (["--model", "gemini:live", "--subject", "adk"], "asks the candidate by itself"),
     (["--cache"], "No such option"),
     (["--resume", "x"], "No such option"),
@@ -438,3 +448,68 @@ def test_a_recording_gives_evidence_of_the_fixture_grade_only(
     assert cli("lock").code == 0
     edit(contract, "requires: fixture", "requires: declared")
     assert cli("lock", "--check").code == 1
+
+
+def recording(root: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> Ran:
+    """The project's cases recorded on a service of this machine."""
+    with LiveServer(root) as server:
+        monkeypatch.setenv("GEMINI_API_KEY", KEY)
+        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.base_url)
+        ran = cli("record", "--model", "gemini:live", "--case", "one", *arguments)
+        assert (server.n_answers > 0) == (root / ".skillassay" / "runs").is_dir()
+    return ran
+
+
+@pytest.mark.parametrize(
+    ("to", "code", "words"),
+    [
+        ("/abs.jsonl", 2, "--to must be a path below the project"),
+        ("../up.jsonl", 2, "--to must be a path below the project"),
+        ("evals", 2, "--to evals is a folder"),
+        ("evals/quality.json/x.jsonl", 2, "evals/quality.json is a file"),
+        ("shut/x.jsonl", 3, "may not be written to"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_refused_before_anything_is_paid(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, to: str, code: int, words: str
+) -> None:
+    """No request is sent and no run is begun."""
+    build(cli.root)
+    (cli.root / "shut").mkdir()
+    may = os.access
+    monkeypatch.setattr("os.access", lambda path, mode: Path(path).name != "shut" and may(path, mode))
+    ran = recording(cli.root, cli, monkeypatch, "--to", to)
+    assert ran.code == code
+    assert words in ran.err
+    assert not (cli.root / ".skillassay" / "runs").exists()
+
+
+def test_a_recording_that_cannot_be_written_at_the_end_lies_with_the_run(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The report is shown, and the answers that were paid for can be played again from the run's folder."""
+    build(cli.root)
+
+    class Spoiler(LiveServer):
+        def answer(self, body: bytes) -> tuple[int, Json]:
+            (cli.root / TAPE).mkdir(parents=True, exist_ok=True)  # somebody makes a folder in its place meanwhile
+            return super().answer(body)
+
+    with Spoiler(cli.root) as server:
+        monkeypatch.setenv("GEMINI_API_KEY", KEY)
+        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.base_url)
+        ran = cli("record", "--model", "gemini:live", "--case", "one", "--to", TAPE)
+    kept = f".skillassay/runs/{run_folder(cli.root).name}/recording.jsonl"
+    assert ran.out.startswith("candidate gemini:live")
+    assert f"the recording {TAPE} cannot be written" in ran.err
+    assert f"this is in {kept}\n" in ran.err
+    digest = result_of(cli.root)["content_digest"]
+    again = cli("eval", "--model", f"replay:{kept}", "--case", "one")
+    assert f"content digest: {digest}\n" in again.out
+
+
+def test_record_offers_no_model_that_it_refuses(cli: Cli) -> None:
+    """Neither authored answers nor a recording."""
+    (line,) = [line for line in cli("record", "--help").out.splitlines() if "--model MODEL" in line]
+    assert "gemini:NAME" in line
+    assert not {"fixture", "replay"} & set(re.findall(r"[a-z]+", line))

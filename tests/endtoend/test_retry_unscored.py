@@ -106,7 +106,8 @@ def test_a_judge_that_failed_is_asked_again_about_the_same_answer(project: Proje
     fault, reason = JUDGE_FAULTS[name]
     ran = project.run(of_judge(fault))
     assert ran.code == 3
-    assert f"3 trials can be tried again: skillassay eval --retry-unscored {run_folder(project.root).name}" in ran.err
+    again = f"skillassay --root {project.root} eval --retry-unscored {run_folder(project.root).name}"
+    assert f"3 trials can be tried again: {again}\n" in ran.err
     before = {record["trial_id"]: record for record in records(project.root)}
     assert sorted(r["outcome"]["reason"] or "-" for r in before.values()) == sorted([*["-"] * 6, *[reason] * 3])
     ran = project.again()
@@ -120,8 +121,9 @@ def test_a_judge_that_failed_is_asked_again_about_the_same_answer(project: Proje
         assert record["outcome"]["status"] in {"PASS", "FAIL"}
         assert all(record[key] == old[key] for key in ("answer", "transcript", "candidate", "arm", "activated"))
         assert record["judge"]["n_calls"] == 1
-    assert "tried again: progressive 1 of 3 trials (4 attempts)" in ran.out
+    assert "tried again: mode progressive 1 of 3 trials (4 attempts)" in ran.out
     assert "can be tried again" not in ran.err
+    assert "nothing to try again" in project.again().err
 
 
 def test_a_retried_run_comes_to_what_an_undisturbed_one_does(project: Project) -> None:

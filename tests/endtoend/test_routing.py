@@ -186,3 +186,12 @@ def test_adk_asks_gemini_models_alone(cli: Cli, shipped: Path, monkeypatch: pyte
     ran = cli("e2e", "--subject", "adk", "--model", "openai:some")
     assert ran.code == 2
     assert "openai:some is none" in ran.err
+
+
+def test_no_line_is_wider_than_a_terminal(cli: Cli) -> None:
+    """An error of any length is wrapped below its word, whole, and not cut at the edge."""
+    words = " ".join(f"word{number}" for number in range(30))
+    code, out = routed(cli, {"error": {"code": 400, "status": "INVALID", "message": words}}, skills=["greeter"])
+    assert code == 3
+    assert max(map(len, out.splitlines())) <= 80
+    assert words in " ".join(out.split())

@@ -79,7 +79,7 @@ def view() -> RunView:
     return RunView(
         facts=facts,
         assessment=assess(facts, map(recorded, numbers), moved=()),
-        header={"id": "x", "models": {"candidate": model, "judge": model, "independent": False}},
+        header={"id": "x", "subject": "loop", "models": {"candidate": model, "judge": model, "independent": False}},
         place=".skillassay/runs/x",
         evidence={},
         occurred_at="2026-11-30T00:00:00Z",

@@ -75,7 +75,8 @@ def assert_whole(folder: Path, *, n_trials: int) -> None:
     for line in events:
         json.loads(line)
     assert result(folder)["interrupted"] is False
-    assert {path.name for path in folder.iterdir()} == {"run.json", "trials.jsonl", "events.jsonl", "result.json"}
+    files = {"run.json", "cases.json", "trials.jsonl", "events.jsonl", "result.json"}
+    assert {path.name for path in folder.iterdir()} == files
 
 
 def wait_for(true: Callable[[], bool], *, seconds: float = 30.0) -> None:

@@ -13,6 +13,8 @@ import pytest
 from tests.endtoend.faulty_server import HANG, NOT_JSON, RESET, Asked, Fault, FaultyServer, healthy, refusal
 from tests.extra.faults.runs import DONE, assert_whole, begin, build, complete, folders, records, result
 
+pytestmark = pytest.mark.alone
+
 N_CASES = 5
 N_TRIALS = 3 * N_CASES
 TIMEOUT_S = 0.5

@@ -170,7 +170,7 @@ def test_killed_while_it_ends(
     time.sleep(dice.choice([0.0, dice.uniform(0.0, 0.01), dice.uniform(0.0, 0.05)]))
     kill(run, root, kills)
     left = [path.name for folder in folders(root) for path in folder.glob("*.json")]
-    assert set(left) <= {"run.json", "result.json"}, "a half-written file has a name that is read"
+    assert set(left) <= {"run.json", "cases.json", "result.json"}, "a half-written file has a name that is read"
     assert_as_undisturbed(root, server, undisturbed)
 
 

@@ -15,6 +15,8 @@ from tests.endtoend.faulty_server import HANG, NOT_JSON, Asked, Fault, FaultySer
 from tests.extra.faults.runs import folders, records
 from tests.project import BAD, GOOD, REPOSITORY, build_small, small_case
 
+pytestmark = pytest.mark.alone
+
 PROGRAM = Path(__file__).with_name("measured_run.py")
 MIB = 1024
 GROWTH_MIB = 6

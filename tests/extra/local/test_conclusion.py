@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from scripts.eval_local import conclude
+from scripts.eval_local import EXAMPLE, conclude, retry_command
 
 
 def trial(status: str = "FAIL", reason: str | None = None) -> dict[str, Any]:
@@ -68,3 +70,13 @@ def test_a_trial_lost_by_harness_or_engine_fails(reason: str) -> None:
 def test_a_run_that_is_not_whole_fails(broken: dict[str, Any]) -> None:
     """Nothing planned, an interruption, or a denominator that does not add up."""
     assert not conclude(3, [broken]).worked
+
+
+def test_a_run_goes_on_at_its_own_port() -> None:
+    """The command names the port that the run was asked at, and quotes a folder that a shell would take apart."""
+    header = {"id": "R1", "models": {"candidate": {"endpoint": "http://127.0.0.1:8123/v1"}}}
+    assert retry_command(EXAMPLE, header, "--resume") == "make eval-local PORT=8123 ARGS='--resume R1'"
+    elsewhere = retry_command(Path("/some where"), header, "--retry-unscored")
+    assert shlex.split(elsewhere)[1:] == [
+        "scripts/eval_local.py", "--root", "/some where", "--port", "8123", "--", "--retry-unscored", "R1",
+    ]  # fmt: skip

@@ -61,8 +61,11 @@ def test_the_target_passes_and_says_the_decision_last(evaluated: Evaluated) -> N
     decision = evaluated.result["decision"]
     assert evaluated.code == 0
     assert decision["exit_code"] in {0, 1, 3}
-    assert evaluated.lines[-1].startswith("eval-local: harness and engine worked; ")
-    assert f"model_gate {decision['status']} (skillassay's exit code {decision['exit_code']})" in evaluated.lines[-1]
+    begins = next(n for n, line in enumerate(evaluated.lines) if line.startswith("eval-local: "))
+    said = " ".join(line.strip() for line in evaluated.lines[begins:])
+    assert said.startswith("eval-local: harness and engine worked; ")
+    assert f"model_gate {decision['status']} (skillassay's exit code {decision['exit_code']})" in said
+    assert max(map(len, evaluated.lines[begins:])) <= 80
 
 
 def test_every_planned_trial_has_an_outcome(evaluated: Evaluated) -> None:
