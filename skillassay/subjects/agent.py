@@ -38,7 +38,7 @@ from skillassay.process import Isolation
 from skillassay.prompts import Offered, user_text
 from skillassay.record import Arm, Spent
 from skillassay.subjects.base import SubjectRequest, SubjectResult
-from skillassay.subjects.equipment import equip, refuse_imports
+from skillassay.subjects.equipment import equip, laid_apart, refuse_imports
 from skillassay.subjects.offering import Offering, SeenTools, arm_of
 from skillassay.tools import Catalog
 from skillassay.transcript import ModelTurn, ToolCall, ToolTurn, Transcript, UserTurn
@@ -120,21 +120,23 @@ class AgentSubject:
                 agent, request.mode, shown,
                 instructions=self.terms.instructions, files=request.files, workspace=workspace,
             )  # fmt: skip
-            return self._run(request, shown, query, workspace)
+            # Before it runs: what it writes itself is no part of what it was given.
+            laid = laid_apart(agent, request.mode, workspace, instructions=self.terms.instructions)
+            return self._run(request, _Given(shown=shown, query=query, laid=tuple(laid)), workspace)
         except TrialError as error:
             return replace(seen, error=error)
         except EnvironmentFault as fault:
             unable = TrialError(fault.message, reason=Reason.MISSING_CAPABILITY, stage=Stage.HARNESS)
             return replace(seen, error=unable)
 
-    def _run(self, request: SubjectRequest, shown: Offered, query: str, workspace: Path) -> SubjectResult:
+    def _run(self, request: SubjectRequest, given: _Given, workspace: Path) -> SubjectResult:
         reached, terms = self.reached, self.terms
         launch = reached.agent.trial(
             Ask(
-                query=query,
+                query=given.query,
                 settings=HOME,
                 model=reached.model,
-                offers_skills=_offers_skills(request.mode) and bool(shown.catalog.skills),
+                offers_skills=_offers_skills(request.mode) and bool(given.shown.catalog.skills),
                 turn_limit=terms.turn_limit,
                 temperature=terms.temperature,
                 max_output_tokens=request.max_output_tokens or terms.max_output_tokens,
@@ -146,7 +148,7 @@ class AgentSubject:
             place = Place(home=home, workspace=workspace, level=self.isolation)
             result = run_trial(reached.program, launch, place, access=reached.access, timeout_s=timeout_s)
         told = reached.agent.read(result.stdout)
-        seen = self._seen(request, shown, query, told)
+        seen = self._seen(request, given, told)
         # What it took counts first: a limit told by a program that was stopped for its time would be its last word.
         is_limit = told.turn_limit and not result.timed_out and not result.truncated
         try:
@@ -158,26 +160,35 @@ class AgentSubject:
         except TrialError as error:
             return replace(seen, error=error)
 
-    def _seen(self, request: SubjectRequest, shown: Offered, query: str, told: Told) -> SubjectResult:
+    def _seen(self, request: SubjectRequest, given: _Given, told: Told) -> SubjectResult:
         usage = replace(told.usage, estimated=self.reached.is_estimated)
         done = _successful_calls(told)
         return SubjectResult(
-            transcript=Transcript(turns=(UserTurn(text=query), *told.turns), n_calls=usage.n_calls, usage=usage),
+            transcript=Transcript(turns=(UserTurn(text=given.query), *told.turns), n_calls=usage.n_calls, usage=usage),
             activated=_activated(self.reached.agent, done),
-            scripts=_scripts(self.reached.agent, done, shown.catalog),
+            scripts=_scripts(self.reached.agent, done, given.shown.catalog),
             spent=Spent(n_calls=usage.n_calls, n_attempts=usage.n_calls, usage=usage, model=told.model),
-            arm=self._arm(request, shown, query, told),
+            arm=self._arm(request, given, told),
         )
 
-    def _arm(self, request: SubjectRequest, shown: Offered, query: str, told: Told) -> Arm:
+    def _arm(self, request: SubjectRequest, given: _Given, told: Told) -> Arm:
         """What it could see: its tools where it tells them, else the tool for skills, which is all we know then."""
-        terms, tool = self.terms, self.reached.agent.skill_tool
+        tool = self.reached.agent.skill_tool
         offered = (tool[0],) if tool is not None and _offers_skills(request.mode) else ()
         tools = SeenTools(
             all=told.tools if told.tools is not None else offered,
             of_skills=tuple(name for name in offered if told.tools is None or name in told.tools),
         )
-        return arm_of(request, terms, shown, tools, said=[terms.instructions, query])
+        return arm_of(request, self.terms, given.shown, tools, said=[*given.laid, given.query])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Given:
+    """What one trial gives the agent: the skills, the query, and what lies in its workspace apart from the skills."""
+
+    shown: Offered
+    query: str
+    laid: tuple[str, ...]
 
 
 def _offers_skills(mode: Mode) -> bool:

@@ -19,6 +19,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from skillassay.agents.base import Agent
+from skillassay.canonical import sha256_hex
 from skillassay.errors import Reason, Stage, TrialError
 from skillassay.plan import Mode
 from skillassay.prompts import Offered, PromptSkill, render_whole
@@ -65,6 +66,24 @@ def equip(
     except OSError as error:
         message = f"the workspace cannot be laid out: {error.strerror or error}"
         raise TrialError(message, reason=Reason.HARNESS_ERROR, stage=Stage.HARNESS) from error
+
+
+def laid_apart(agent: Agent, mode: Mode, workspace: Path, *, instructions: str) -> list[str]:
+    """What lies in the workspace apart from the skills, as it lies there: each file with its digest.
+
+    Of the context file, in ``eager``, what stands in front of the skills' text; in other modes the whole of it.
+    """
+    said = []
+    for path in sorted(workspace.rglob("*")):
+        name = path.relative_to(workspace).as_posix()
+        is_of_skills = name.startswith((f"{agent.skills_folder}/", f"{MATERIAL}/"))
+        if not path.is_file() or (mode is not Mode.NONE and is_of_skills):
+            continue
+        data = path.read_bytes()
+        if name == agent.context_file:
+            data = data.rstrip(b"\n")[: len(instructions.encode()) if mode is Mode.EAGER else None]
+        said.append(f"{name} {sha256_hex(data)}")
+    return said
 
 
 def refuse_imports(agent: Agent, query: str, files: Sequence[InputFile]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from skillassay.agents.base import Agent
 from skillassay.agents.described import load_described
 from skillassay.agents.gemini_cli import GEMINI_CLI
 from skillassay.agents.known import AGENTS
@@ -19,6 +20,7 @@ from skillassay.models.gemini import GeminiModel
 from skillassay.plan import Mode
 from skillassay.process import Isolation, detect_isolation
 from skillassay.prompts import Offered, PromptSkill
+from skillassay.subjects import agent as agent_subject
 from skillassay.subjects.agent import AgentSubject, reach_agent
 from skillassay.subjects.base import InputFile, SubjectRequest, SubjectResult
 from skillassay.subjects.equipment import EAGER_INTRO, equip, refuse_imports
@@ -477,3 +479,24 @@ def test_a_program_that_is_not_there_is_the_machines_fault(tmp_path: Path) -> No
     agent = replace(GEMINI_CLI, program=str(tmp_path / "nowhere"))
     with pytest.raises(EnvironmentFault, match="nowhere"):
         reach_agent(agent, GeminiModel(name="m", api_key=KEY, base_url=None))
+
+
+@pytest.mark.parametrize("leak", ["AGENTS.md", "notes.md", "skill-files/greeter/SKILL.md"])
+def test_what_lies_there_in_one_mode_alone_is_another_arm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, leak: str
+) -> None:
+    """Also in the place of skills, where `none` may have nothing: the digest is of what lies there, not of a wish."""
+    sound = equip
+
+    def leaking(agent: Agent, mode: Mode, shown: Offered, **how: Any) -> None:
+        sound(agent, mode, shown, **how)
+        if mode is Mode.NONE:
+            path = how["workspace"] / leak
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"{INSTRUCTIONS}\n\nSay hello twice, as greeter does.\n", encoding="utf-8")
+
+    asked = subject(tmp_path)
+    monkeypatch.setattr(agent_subject, "equip", leaking)
+    arms = [ask(asked, tmp_path, mode=mode).arm for mode in (Mode.PROGRESSIVE, Mode.NONE)]
+    assert all(arms)
+    assert len({arm.prompt for arm in arms if arm}) == 2
