@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from skillassay.adjudication import adjudication_json, read_adjudications
 from skillassay.canonical import sha256_hex
 from skillassay.evidence import EvidenceProblem, Expected, evidence_bytes, evidence_from_body
 from skillassay.frozen import require_whole
@@ -44,13 +45,31 @@ def find_proofs(root: Path, expected: Mapping[str, Expected]) -> dict[str, Proof
         if result is None or result["interrupted"]:
             continue
         require_whole(header, result)
+        spoken = _spoken_since(folder, result)
         for path in about:
-            _count(tallies.setdefault(path, _Tally()), result, expected[path], header, run_id)
+            tally = tallies.setdefault(path, _Tally())
+            _count(tally, result, expected[path], header, run_id)
+            if spoken is not None:
+                tally.newest = Proof(data=None, sha256=None, evidence=None, why_not=f"{spoken} ({run_id})")
     return {
         path: replace(tally.newest, known=frozenset(tally.known))
         for path, tally in tallies.items()
         if tally.newest is not None
     }
+
+
+def _spoken_since(folder: Path, result: Mapping[str, Any]) -> str | None:
+    """Why the evidence of a run is behind what people said of it; None where it is not.
+
+    They may hold it, or take back a word that it rests on: only a decision that knows their words proves anything.
+    """
+    ended = result["occurred_at"]
+    known = [item for body in result["evidence"].values() for item in body.get("adjudications", ())]
+    for item in read_adjudications(folder):
+        if item.at > ended or (item.at == ended and adjudication_json(item) not in known):
+            what = f"{item.by} said {item.verdict} of a case after its evidence was made"
+            return f"{what}; run `skillassay eval --resume`"
+    return None
 
 
 def find_other_terms(root: Path, expected: Mapping[str, Expected]) -> dict[str, str]:

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from skillassay import behavior, checks
 from skillassay.attempts import Again, again_of
-from skillassay.case import Case
+from skillassay.case import BEHAVIOR_MARKS, Case
 from skillassay.checks.base import Check, CheckFault
 from skillassay.contract import JudgeTerms
 from skillassay.errors import Reason, Stage, TrialError
-from skillassay.judge import ask_judge, parse_verdicts, ungrounded
+from skillassay.judge import CriterionVerdict, ask_judge, parse_verdicts, ungrounded
 from skillassay.models.base import Model, ModelReply
 from skillassay.plan import PlannedTrial
 from skillassay.process import remove_tree
@@ -157,7 +157,7 @@ def _decide(case: Case, planned: PlannedTrial, parts: TrialParts, seen: _Seen) -
             seen.marks += behavior.code_marks(structured, case.behavior)
         _run_checks(parts.checks[planned.suite, planned.case_id], text, seen)
     # Of an answer that is kept, the judge may have read the prose before it failed on the rubric.
-    if structured is not None and not any(mark.by == "judge" for mark in seen.marks):
+    if structured is not None and not any(mark.id in BEHAVIOR_MARKS[2:] for mark in seen.marks):
         _read_prose(case, structured, parts, seen, slot=planned.slot)
     if case.rubric:
         _judge_rubric(case, text, parts, seen, slot=planned.slot)
@@ -204,26 +204,29 @@ def _judge_rubric(case: Case, text: str, parts: TrialParts, seen: _Seen, *, slot
     _book(reply, seen)
     verdicts = parse_verdicts(reply.turn.text, case.rubric)
     invented = ungrounded(verdicts, text)
+    abstained = tuple(item.criterion.id for item in verdicts if item.verdict == "ABSTAIN")
+    # What of one reply holds is kept, whatever else in it does not: nobody may decide over it later.
+    seen.marks = [mark for mark in seen.marks if mark.id not in {item.id for item in case.rubric}]
+    seen.marks += [_mark(item) for item in verdicts if item.criterion.id not in {*invented, *abstained}]
     if invented:
         message = f"the judge passed {', '.join(invented)} on words that do not stand in the answer"
         raise TrialError(message, reason=Reason.UNGROUNDED, stage=Stage.JUDGE)
-    abstained = [item.criterion.id for item in verdicts if item.verdict == "ABSTAIN"]
-    seen.marks += [
-        Mark(
-            id=item.criterion.id,
-            by="judge",
-            verdict=item.verdict,
-            evidence=item.evidence,
-            critical=item.criterion.critical,
-            explains=item.criterion.explains,
-            text=item.criterion.text,
-        )
-        for item in verdicts
-        if item.verdict != "ABSTAIN"
-    ]
     if abstained:
         message = f"the judge abstained on {', '.join(abstained)}"
         raise TrialError(message, reason=Reason.JUDGE_ABSTAINED, stage=Stage.JUDGE)
+
+
+def _mark(item: CriterionVerdict) -> Mark:
+    criterion = item.criterion
+    return Mark(
+        id=criterion.id,
+        by="judge",
+        verdict=item.verdict,
+        evidence=item.evidence,
+        critical=criterion.critical,
+        explains=criterion.explains,
+        text=criterion.text,
+    )
 
 
 def _book(reply: ModelReply, seen: _Seen) -> None:

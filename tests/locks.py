@@ -17,7 +17,7 @@ BOUND = {
     "candidate": {"model": "fixture", "prompt": "p" * 64},
     "judge": {"model": "fixture"},
     "gate": {"quality_min": "4/5"},
-    "scorer": 1,
+    "scorer": 2,
 }
 BINDING = digest_of(BOUND)
 CASE_DIGEST = hashlib.sha256(b"case").hexdigest()

@@ -27,8 +27,8 @@ def test_a_lower_or_senseless_limit_will_not(limit: Any) -> None:
     ("made", "words"),
     [
         ({"judge": {"model": "gemini:x"}}, ("judge.model gemini:x, not fixture",)),
-        ({"scorer": 2}, ("scorer 2, not 1",)),
-        ({"scorer": "1"}, ("scorer 1, not 1",)),
+        ({"scorer": 3}, ("scorer 3, not 2",)),
+        ({"scorer": "2"}, ("scorer 2, not 2",)),
         ({"candidate": {"model": "fixture", "prompt": "q" * 64}}, ("candidate.prompt",)),
         ({"candidate": {"prompt": "p" * 64}}, ("candidate.model None, not fixture",)),
         ({"more": {"x": 1}}, ("more.x 1, not None",)),

@@ -395,11 +395,14 @@ class Judged:
     def __init__(self, cli: Cli, server: FaultyServer) -> None:
         self.cli, self.root = cli, cli.root
         self.words: list[str] = []
+        self.always: Fault | None = None
         self.base_url = server.base_url
         server.fault = self._fault
 
     def _fault(self, asked: Asked) -> Fault | None:
         is_two = asked.is_judge and "Greet two." in asked.text and "hello hello" in asked.text
+        if is_two and self.always is not None:
+            return self.always
         return verdict(self.words.pop(0)) if is_two and self.words else healthy(asked)
 
     def eval(self, *words: str, repeats: int = 1) -> Ran:
@@ -527,6 +530,25 @@ def test_a_scored_failure_never_becomes_a_pass(judged: Judged) -> None:
     assert not (run_folder(judged.root) / "adjudications.jsonl").exists()
 
 
+def test_a_failure_beside_an_invented_quotation_stays_one(judged: Judged) -> None:
+    """One reply fails a criterion and makes up the evidence of another: a person decides what is open, not over it."""
+    case = small_case("two", rubric=[OPEN, {"id": "is-polite", "text": "The answer is polite."}], critical=True)
+    suite = json.loads((judged.root / "evals/quality.json").read_text("utf-8"))
+    suite["cases"] = [case if item["id"] == "two" else item for item in suite["cases"]]
+    (judged.root / "evals/quality.json").write_text(json.dumps(suite), encoding="utf-8")
+    entries = [
+        {"id": "says-hello", "reasoning": "r", "evidence": "it is rude", "verdict": "FAIL"},
+        {"id": "is-polite", "reasoning": "r", "evidence": "words that nobody said", "verdict": "PASS"},
+    ]
+    reply = said(json.dumps({"criteria": entries}))
+    judged.always = reply
+    judged.cli("eval", "--judge-model", "gemini:faulty", "--case", "two", "--mode", "progressive")
+    (record,) = records(judged.root)
+    assert record["outcome"]["reason"] == "ungrounded"
+    assert [(mark["id"], mark["verdict"]) for mark in record["marks"]] == [("says-hello", "FAIL")]
+    assert judged.say("pass").code == 2
+
+
 def test_a_line_slipped_into_the_file_makes_no_pass_either(judged: Judged) -> None:
     """The same words put into the file past the command: the score stays, and the contradiction is held."""
     judged.eval("FAIL")
@@ -594,6 +616,21 @@ def test_adjudicated_evidence_says_so(judged: Judged) -> None:
     evidence = json.loads((judged.root / "evals/evidence/skills/greeter.json").read_text("utf-8"))
     assert [(item["by"], item["verdict"]) for item in evidence["adjudications"]] == [("Mika Sato", "pass")]
     assert evidence["recorded_decision"] == "undecided"
+
+
+@pytest.mark.parametrize("word", ["oracle-invalid", "hold"])
+def test_no_lock_goes_past_what_people_said_since(cli: Cli, word: str) -> None:
+    """A word that holds the gate comes after the run's evidence was made: `lock` refuses, and says what to do."""
+    build_small(cli.root)
+    assert cli("eval").code == 0
+    where = ("--case", "two", "--mode", "progressive", "--repeat", "1")
+    said_so = cli("review", *where, "--verdict", word, "--by", "Mika Sato", "--reason", "I read the answer twice.")
+    assert said_so.code == 0
+    assert cli("gate").code == 3
+    ran = cli("lock")
+    assert ran.code == 1
+    assert "Mika Sato said" in " ".join((ran.out + ran.err).split())
+    assert not (cli.root / "skills.lock.json").exists()
 
 
 @pytest.mark.parametrize(
