@@ -208,7 +208,7 @@ FIELDS: tuple[Field, ...] = (
         (
             "over_refusal_limit",
             "gate.over_refusal_max",
-            "none: shown, not limited",
+            "0",
             _TEXT_OR_NONE,
             "refusing everything looks safe",
         ),

@@ -12,7 +12,6 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 from skillassay.agents.known import is_agent, load_agent
 from skillassay.canonical import Json, short_digest
@@ -20,7 +19,7 @@ from skillassay.contract import Contract, Models
 from skillassay.contract_terms import LOOP
 from skillassay.errors import EnvironmentFault, UsageError
 from skillassay.models.naming import OFFLINE, REPLAY, parse_model
-from skillassay.retention import FULL, HASH
+from skillassay.retention import HASH
 from skillassay.tools import LOAD_RESOURCE, LOAD_SKILL, RUN_SCRIPT, Catalog
 
 RECORDINGS = "evals/recordings"
@@ -32,11 +31,6 @@ def refuse_without_texts(retention: str, what: str) -> None:
     if retention == HASH:
         message = f"{what} needs the texts of candidate and judge, and under retention hash none is kept"
         raise UsageError(message, hint=_KEEP_HINT)
-
-
-def refuse_without_texts_of(header: Mapping[str, Any], what: str) -> None:
-    """The same for ``what`` is done with a stored run, by the rule it was made under."""
-    refuse_without_texts(header.get("retention", FULL), f"{what} of run {header['id']}")
 
 
 def kept_words(catalogs: Iterable[Catalog], *, subjects: Iterable[str], models: Iterable[str]) -> frozenset[str]:

@@ -21,6 +21,7 @@ from skillassay.adjudication import (
 )
 from skillassay.errors import InputError, Reason, UsageError
 from skillassay.evaluation import load_view
+from skillassay.keeping import refuse_without_texts
 from skillassay.people import name_problem
 from skillassay.record import content_digest
 from skillassay.retention import FULL
@@ -127,9 +128,7 @@ def _refuse(reviewed: Reviewed, target: Target, said: Said) -> None:
         raise UsageError(f"--by {nobody}", hint="a person decides, under a name of their own")
     if len(" ".join(said.reason.split())) < MIN_REASON_CHARS:
         raise UsageError(f"--reason {said.reason.strip()!r} is too short", hint="say what you saw and why it decides")
-    if reviewed.retention != FULL:
-        message = f"run {reviewed.run_id} keeps no texts (retention {reviewed.retention}), so there is nothing to judge"
-        raise InputError(message, hint="set `retention: full` in evals/contract.yaml and evaluate again")
+    refuse_without_texts(reviewed.retention, f"a verdict on run {reviewed.run_id}")
     digest = reviewed.digest_of(target)
     if said.record is not None and (len(said.record) < MIN_DIGEST_CHARS or not digest.startswith(said.record)):
         message = f"{target} has the record {digest[:12]} now, not {said.record[:12]}"

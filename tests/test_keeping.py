@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from skillassay.errors import UsageError
-from skillassay.keeping import kept_words, refuse_without_texts, refuse_without_texts_of
+from skillassay.keeping import kept_words, refuse_without_texts
 from skillassay.tools import Catalog, CatalogSkill, ToolFile
 
 
@@ -18,18 +18,6 @@ def test_what_needs_texts_is_refused_under_hash_with_the_reason() -> None:
     assert "this needs the texts of candidate and judge" in str(caught.value)
     assert "retention: full" in str(caught.value.hint)
     refuse_without_texts("full", "this")
-
-
-@pytest.mark.parametrize("header", [{"id": "r"}, {"id": "r", "retention": "full"}], ids=["older", "full"])
-def test_a_run_that_kept_its_texts_is_not_refused(header: dict[str, str]) -> None:
-    """Runs from before there was a rule kept everything."""
-    refuse_without_texts_of(header, "this")
-
-
-def test_a_run_counts_by_the_rule_it_was_made_under() -> None:
-    """The contract may say otherwise by now."""
-    with pytest.raises(UsageError, match="this of run r"):
-        refuse_without_texts_of({"id": "r", "retention": "hash"}, "this")
 
 
 def test_the_names_of_a_run_are_its_skills_scripts_tools_and_models() -> None:

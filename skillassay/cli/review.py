@@ -38,8 +38,8 @@ def command(ctx: click.Context, /, *, run: str | None, form: str, **options: str
 
     Reads the stored run; writes that one line and nothing else.
 
-    Exit codes: 0 shown or appended; 2 wrong usage, or a verdict that cannot stand; 3 no such run, another record than
-    --record says, or the run keeps no texts.
+    Exit codes: 0 shown or appended; 2 wrong usage, a verdict that cannot stand, or a run that keeps no texts; 3 no such
+    run, or another record than --record says.
     """
     said = {name: options[name] for name in ("verdict", "by", "reason", "record")}
     where = {name: options[name] for name in ("case", "mode", "repeat")}

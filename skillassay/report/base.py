@@ -24,8 +24,6 @@ FIXTURE_NOTICE = "FIXTURE RUN: authored answers, no model was observed; ~ marks 
 FIXTURE_JUDGE_NOTICE = "FIXTURE JUDGE: a model answered, authored rules judged; this is no model_gate."
 FIXTURE_CANDIDATE_NOTICE = "FIXTURE CANDIDATE: authored answers, judged by a model; ~ marks token estimates."
 
-REPLAY_NOTICE = "REPLAY RUN: recorded answers, no model was asked."
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunView:
