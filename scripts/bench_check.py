@@ -23,11 +23,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from skillassay.discovery import discover
 from skillassay.findings import has_errors
-from skillassay.locking import check_lock
+from skillassay.locks.locking import check_lock
+from skillassay.locks.relocking import prepare_lock, write_lock
 from skillassay.project import load_project
-from skillassay.relocking import prepare_lock, write_lock
+from skillassay.skills.discovery import discover
 
 FILES = ("references/rules.md", "references/cases.md", "scripts/run.py", "assets/table.csv")
 STEP = (

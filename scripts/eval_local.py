@@ -26,10 +26,10 @@ from urllib.parse import urlsplit
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from scripts import local_engine
-from skillassay.attempts import again_of
 from skillassay.errors import Exit, Reason
-from skillassay.record import TrialRecord
-from skillassay.store import list_runs, read_header, read_records, read_result, run_folder
+from skillassay.runs.attempts import again_of
+from skillassay.runs.record import TrialRecord
+from skillassay.runs.store import list_runs, read_header, read_records, read_result, run_folder
 
 COLUMNS = 80
 EXAMPLE = local_engine.ROOT / "examples" / "local"

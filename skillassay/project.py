@@ -13,19 +13,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skillassay.case import Case, RoutingCase, Suite, SuiteReading, load_routing, load_suite
-from skillassay.contract import Contract, load_contract
-from skillassay.digest import SkillFiles
-from skillassay.discovery import SkillPackage, discover
+from skillassay.contract.contract import Contract, load_contract
 from skillassay.errors import InputError
-from skillassay.exposure import find_exposed
 from skillassay.findings import Finding, Severity, downgrade, has_errors, register, sort_findings
 from skillassay.patterns import pattern_problems
-from skillassay.plan import PlannedCase
-from skillassay.references import reference_findings
-from skillassay.skill import Skill
-from skillassay.skill_names import SkillNames
-from skillassay.stats import MIN_PAIRS
+from skillassay.runs.plan import PlannedCase
+from skillassay.scoring.stats import MIN_PAIRS
+from skillassay.skills.digest import SkillFiles
+from skillassay.skills.discovery import SkillPackage, discover
+from skillassay.skills.names import SkillNames
+from skillassay.skills.skill import Skill
+from skillassay.suites.case import Case, RoutingCase, Suite, SuiteReading, load_routing, load_suite
+from skillassay.suites.exposure import find_exposed
+from skillassay.suites.references import reference_findings
 
 if TYPE_CHECKING:
     from skillassay.checks.base import Check

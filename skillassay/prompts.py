@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from html import escape
 
 from skillassay.canonical import digest_of
-from skillassay.plan import Mode
+from skillassay.runs.plan import Mode
 from skillassay.tools import Catalog
 
 CATALOG_INTRO = """\

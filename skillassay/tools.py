@@ -22,8 +22,8 @@ from typing import Any
 
 from skillassay.canonical import short_digest
 from skillassay.errors import SCRIPT_REFUSED, InputError, Reason, Stage, TrialError
-from skillassay.process import Isolation, Limits
-from skillassay.script import KINDS, kind_of, run_script
+from skillassay.isolation.process import Isolation, Limits
+from skillassay.isolation.script import KINDS, kind_of, run_script
 from skillassay.tool_arguments import Refusal, build_schema, build_script_schema, read_command_line, read_text
 from skillassay.transcript import Tool
 

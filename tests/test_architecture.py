@@ -14,44 +14,47 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "skillassay"
 
 LEVELS = """
-ground       __init__ clock closed_room commandline contract_terms control_group errors expectation folding ignore
-.            isolation links occupancy own_user patterns people printable regular stats tool_arguments transcript
-.            versions yaml_causes
-foundation   attempt blotting canonical content findings gate_lines process produced retry trampoline checks.base
-.            checks.figures models.breaker models.naming report.layout
-terms        gate_terms groups inside ledger terms wire agents.base fixture.files models.base models.endpoint
+ground       __init__ clock commandline errors folding patterns printable regular tool_arguments transcript versions
+.            yaml_causes contract.terms isolation.closed_room isolation.control_group isolation.levels
+.            isolation.occupancy isolation.own_user people.names scoring.stats skills.ignore skills.links
+.            suites.expectation
+foundation   blotting canonical findings checks.base checks.figures gate.lines isolation.process isolation.produced
+.            isolation.trampoline models.attempt models.breaker models.naming models.retry report.layout skills.content
+terms        inside ledger agents.base contract.groups contract.limits fixture.files locks.terms models.base
+.            models.endpoint models.wire
 replies      models.stored_reply
-formats      adk_lints case_facts case_files digest documents evidence exchange frontmatter gemini_wire git_folder
-.            openai_wire record skill_lints tape agents.claude_code agents.codex agents.commands agents.gemini_cli
-.            agents.launching checks.json_answer checks.lines checks.numbers checks.pattern checks.text fixture.base
-.            models.calls models.pacing
-kept         adjudication hushed retention
-readers      case_normal lockfile schema script skill store agents.ending checks.__init__ models.gemini
-.            models.openai_chat models.recording models.replay
-lists        downgrades frozen scorer_code sealed suite_drift waiver agents.described models.reply_store
-rules        bump case contract discovery effective lock reply revisions tools voiding withholding agents.known
-.            fixture.rules models.caching
-judgement    base_lock behavior binding exposure judge keeping kept_cases leakage plan skill_names traits agents.about
-.            fixture.server models.agent
-proofs       attempts references relock
-project      project prompts scoring stored_proof models.opening subjects.adk_model subjects.adk_scripts
+formats      documents agents.claude_code agents.codex agents.commands agents.gemini_cli agents.launching
+.            checks.json_answer checks.lines checks.numbers checks.pattern checks.text fixture.base interop.exchange
+.            locks.evidence models.calls models.gemini_wire models.openai_wire models.pacing models.tape runs.record
+.            skills.adk_lints skills.digest skills.frontmatter skills.git_folder skills.lints suites.facts suites.files
+kept         people.adjudication runs.hushed runs.retention
+readers      schema agents.ending checks.__init__ isolation.script locks.lockfile models.gemini models.openai_chat
+.            models.recording models.replay runs.store skills.skill suites.normal
+lists        agents.described contract.downgrades contract.frozen holdout.sealed models.reply_store people.waiver
+.            scoring.code suites.drift
+rules        tools agents.known contract.contract fixture.rules holdout.voiding holdout.withholding judging.reply
+.            locks.lock locks.revisions models.caching people.effective skills.bump skills.discovery suites.case
+judgement    agents.about fixture.server holdout.leakage judging.behavior judging.judge locks.base_lock locks.binding
+.            models.agent runs.keeping runs.plan skills.names suites.exposure suites.kept suites.traits
+proofs       locks.relock runs.attempts suites.references
+project      project prompts locks.stored_proof models.opening scoring.scores subjects.adk_model subjects.adk_scripts
 .            subjects.adk_skills subjects.base
-arms         arms billing freshness gate_rows matrices parts repeats review since waiving subjects.equipment
-.            subjects.offering
-conditions   audit gate_skills gate_trials holdout slices
-breakdown    breakdown doubts sealing
-themes       breakdown_json gate_behavior gate_contract gate_holdout gate_slices
-decision     gate snapshot trial subjects.adk subjects.agent subjects.loop
-execution    assessment locking runner subjects.opening
-earlier      earlier frozen_result
-preparation  preparation relocking results
-freezing     freeze
-headers      comparison governed header rebuild
-views        proof routing report.base
-asking       asking report.breakdown report.comparison report.hints report.parts report.people report.queue
-.            report.suites
-reports      evaluation report.document report.table
-people       reviewing
+arms         gate.rows people.review people.waiving scoring.arms scoring.billing scoring.matrices scoring.repeats
+.            scoring.since subjects.equipment subjects.offering suites.freshness suites.parts
+conditions   gate.skills gate.trials holdout.hidden people.audit scoring.slices
+breakdown    holdout.doubts holdout.sealing scoring.breakdown
+themes       gate.behavior gate.contract gate.holdout gate.slices scoring.breakdown_json
+decision     gate.decide runs.snapshot runs.trial subjects.adk subjects.agent subjects.loop
+execution    locks.locking runs.runner scoring.assessment subjects.opening
+earlier      contract.frozen_result skills.earlier
+preparation  locks.relocking runs.preparation runs.results
+freezing     contract.freeze
+headers      people.governed runs.header runs.rebuild scoring.comparison
+views        locks.proof report.base suites.routing
+asking       report.breakdown report.comparison report.hints report.parts report.people report.queue report.suites
+.            runs.asking
+reports      report.document report.table runs.evaluation
+people       people.reviewing
 terminal     cli.options cli.output
 progress     cli.progress
 formats_out  cli.show
@@ -72,7 +75,7 @@ LAZY = {
     "models.opening": "as above: it chooses the provider whose module is loaded",
     "checks.__init__": "the search for plug-ins takes 8 ms, which only a foreign check type may cost",
     "project": "building checks takes 20 ms of imports, which only a project with a suite may pay",
-    "locking": "git is started for --base alone",
+    "locks.locking": "git is started for --base alone",
     "subjects.opening": "ADK takes seconds to import, and is an extra",
     "cli.check": "only a project with authored answers needs the reader of their rules",
     "launch": "it makes the environment in which the package can be imported",
@@ -81,8 +84,8 @@ LAZY = {
 CLICK = ("cli.", "launch")
 ENVIRONMENT = {
     "agents.launching": "an agent gets its key, or its user's login, and its PATH from there",
-    "holdout": "the hidden suite and its key are named there, and nowhere in the project",
-    "process": "git runs in the caller's environment without git's own variables",
+    "holdout.hidden": "the hidden suite and its key are named there, and nowhere in the project",
+    "isolation.process": "git runs in the caller's environment without git's own variables",
     "models.opening": "keys come from the environment only",
     "cli.show": "a CI service names the file of its summary there",
 }
@@ -158,7 +161,7 @@ def test_modules_and_functions_are_short(name: str, path: Path, tree: ast.Module
 def test_foreign_modules_stay_in_their_place(name: str, path: Path, tree: ast.Module) -> None:
     """subprocess only in process, click only in the command line, the environment only where a reason is written."""
     used = {asked for node in ast.walk(tree) for asked in imported(node)}
-    assert "subprocess" not in used or name == "process"
+    assert "subprocess" not in used or name == "isolation.process"
     assert "click" not in used or name.startswith(CLICK)
     reads = [n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr in {"environ", "environb", "getenv"}]
     assert bool(reads) == (name in ENVIRONMENT)

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from skillassay import project as parts
-from skillassay.case import BAD_FILE
-from skillassay.contract import BAD_PATH
+from skillassay.contract.contract import BAD_PATH
 from skillassay.documents import NOT_A_DOCUMENT
 from skillassay.errors import InputError
 from skillassay.findings import Finding, Severity
 from skillassay.project import Project, load_project, require_usable
+from skillassay.suites.case import BAD_FILE
 from tests.project import SKILL, write_json
 
 CONTRACT: dict[str, Any] = {"contract": 1, "skills": ["skills/*"]}

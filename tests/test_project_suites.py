@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from skillassay import project as parts
-from skillassay.case import BAD_FILE, DUPLICATE_ID, NOTHING_TO_SCORE, UNKNOWN_CHECK
 from skillassay.checks import CHECK_TYPES
 from skillassay.errors import InputError
 from skillassay.findings import Severity
-from skillassay.locking import check_lock
+from skillassay.locks.locking import check_lock
+from skillassay.locks.relocking import prepare_lock, write_lock
 from skillassay.project import load_project, require_usable
-from skillassay.relocking import prepare_lock, write_lock
 from skillassay.schema import SCHEMA
+from skillassay.suites.case import BAD_FILE, DUPLICATE_ID, NOTHING_TO_SCORE, UNKNOWN_CHECK
 from tests.project import write_json
 from tests.test_project import SAMPLES, case, codes, errors, put_contract, put_suite, root
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from skillassay.process import Limits, detect_isolation
+from skillassay.isolation.process import Limits, detect_isolation
 from skillassay.tools import Catalog, CatalogSkill, ScriptPolicy, ToolBox, ToolFile, ToolSet
 
 FILES: dict[str, bytes] = {

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from skillassay.errors import InputError, Reason, Stage, TrialError
-from skillassay.process import Isolation, Limits, detect_isolation
+from skillassay.isolation.process import Isolation, Limits, detect_isolation
 from skillassay.tools import (
     CONTENT_BYTES,
     Catalog,

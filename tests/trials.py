@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from skillassay.case import Case, Criterion
 from skillassay.errors import Reason, Stage
-from skillassay.plan import ALL_MODES, Mode, Plan, PlannedCase, PlannedTrial, build_plan
-from skillassay.record import Arm, Mark, Outcome, Spent, TrialRecord
-from skillassay.scoring import missing_record
+from skillassay.runs.plan import ALL_MODES, Mode, Plan, PlannedCase, PlannedTrial, build_plan
+from skillassay.runs.record import Arm, Mark, Outcome, Spent, TrialRecord
+from skillassay.scoring.scores import missing_record
+from skillassay.suites.case import Case, Criterion
 from skillassay.transcript import Usage
 
 

@@ -8,9 +8,9 @@ from skillassay.agents.base import Agent, Launch
 from skillassay.agents.known import AGENTS, is_agent, load_agent
 from skillassay.agents.launching import Access, Place, find_program, run_trial, temporary_folder
 from skillassay.errors import EnvironmentFault
+from skillassay.isolation.process import Isolation
 from skillassay.models.naming import AGENT, parse_model
 from skillassay.printable import one_line
-from skillassay.process import Isolation
 
 _TIMEOUT_S = 20.0
 _MAX_CHARS = 100

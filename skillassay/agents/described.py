@@ -16,7 +16,7 @@ from skillassay.agents.base import Agent, Ask, Launch, StreamProblem, Told, read
 from skillassay.canonical import Json, sha256_hex
 from skillassay.documents import load_document
 from skillassay.errors import InputError
-from skillassay.isolation import WORKSPACE
+from skillassay.isolation.levels import WORKSPACE
 from skillassay.models.naming import FIXTURE, GEMINI, OPENAI
 from skillassay.schema import document_findings
 from skillassay.transcript import ModelTurn, Usage

@@ -8,9 +8,9 @@ from __future__ import annotations
 from skillassay.agents.base import AGENT_KIND, Agent, Told
 from skillassay.agents.launching import last_words
 from skillassay.errors import Reason, Stage, TrialError
+from skillassay.isolation.process import CommandResult
 from skillassay.models.naming import is_called
-from skillassay.process import CommandResult
-from skillassay.wire import MAX_MESSAGE_CHARS
+from skillassay.models.wire import MAX_MESSAGE_CHARS
 
 OTHER_MODEL = "other_model"
 """The kind of a provider error by which another model answered than was asked."""

@@ -26,8 +26,16 @@ from urllib.parse import quote
 
 from skillassay.agents.base import Agent, Launch
 from skillassay.errors import EnvironmentFault
+from skillassay.isolation.process import (
+    SYSTEM_PATH,
+    CommandResult,
+    Isolation,
+    Limits,
+    remove_tree,
+    run_command,
+    run_isolated,
+)
 from skillassay.models.endpoint import secrets_in
-from skillassay.process import SYSTEM_PATH, CommandResult, Isolation, Limits, remove_tree, run_command, run_isolated
 
 HOME = "/agent"
 """Where a trial's agent finds its home, and the files of its launch."""

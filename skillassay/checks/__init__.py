@@ -16,8 +16,8 @@ from jsonschema import Draft202012Validator
 
 from skillassay.checks import json_answer, lines, numbers, pattern, text
 from skillassay.checks.base import Builder, Check, CheckFault, CheckResult, SpecProblem, Verdict
+from skillassay.isolation.produced import Produced, path_problem
 from skillassay.patterns import MAX_TEXT_CHARS, PatternTimeout
-from skillassay.produced import Produced, path_problem
 
 PLUGIN_GROUP = "skillassay.checks"
 MAX_EVIDENCE_CHARS = 400

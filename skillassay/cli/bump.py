@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from skillassay.bump import FIRST_VERSION, apply_bump, apply_init
 from skillassay.cli.output import counted, emit, print_findings, say
-from skillassay.contract import load_contract
-from skillassay.discovery import SkillPackage, discover
+from skillassay.contract.contract import load_contract
 from skillassay.errors import Exit, InputError, UsageError
 from skillassay.findings import Severity, has_errors
 from skillassay.printable import one_line
+from skillassay.skills.bump import FIRST_VERSION, apply_bump, apply_init
+from skillassay.skills.discovery import SkillPackage, discover
 from skillassay.versions import Part
 
 PARTS = tuple(part.value for part in Part)

@@ -10,15 +10,15 @@ import click
 from skillassay.canonical import Json
 from skillassay.cli.output import count_text, counted, emit, emit_json, first_step, print_findings
 from skillassay.clock import today
-from skillassay.contract import incomplete_findings
-from skillassay.doubts import holdout_findings
+from skillassay.contract.contract import incomplete_findings
 from skillassay.errors import Exit
 from skillassay.findings import Finding, Severity, sort_findings
-from skillassay.freshness import freshness_findings
-from skillassay.locking import check_lock
+from skillassay.holdout.doubts import holdout_findings
+from skillassay.locks.locking import check_lock
+from skillassay.people.waiving import check_waivers
 from skillassay.project import Project, load_project
-from skillassay.skill import VERSION_MISSING
-from skillassay.waiving import check_waivers
+from skillassay.skills.skill import VERSION_MISSING
+from skillassay.suites.freshness import freshness_findings
 
 
 @click.command("check")

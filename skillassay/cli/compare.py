@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 
 from skillassay.cli.output import emit, emit_json
-from skillassay.comparison import build_comparison, incompatibilities
 from skillassay.errors import Exit
-from skillassay.evaluation import load_view
 from skillassay.report.comparison import comparison_json, refusal_json, render_comparison, render_refusal
+from skillassay.runs.evaluation import load_view
+from skillassay.scoring.comparison import build_comparison, incompatibilities
 
 
 @click.command("compare")

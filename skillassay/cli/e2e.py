@@ -13,14 +13,14 @@ import click
 from skillassay.agents.known import own_model_of
 from skillassay.cli.options import LIVE_FORMS, candidate_options, isolation_options
 from skillassay.cli.output import emit, say
-from skillassay.contract_terms import LOOP
+from skillassay.contract.terms import LOOP
 from skillassay.errors import Exit
-from skillassay.preparation import EvalRequest
 from skillassay.printable import one_line
 from skillassay.report.base import FIXTURE_NOTICE, tokens_text
 from skillassay.report.layout import reason
-from skillassay.routing import PASS, RoutingResult, prepare_routing, run_routing
+from skillassay.runs.preparation import EvalRequest
 from skillassay.subjects.opening import subject_notice
+from skillassay.suites.routing import PASS, RoutingResult, prepare_routing, run_routing
 
 _WORDS = {"PASS": "ok  ", "FAIL": "FAIL", "UNSCORED": "OPEN"}
 _COLUMNS, _LABEL = 80, 9

@@ -7,21 +7,21 @@ from typing import Any
 
 import click
 
-from skillassay.attempts import again_of
 from skillassay.cli.options import LIVE_FORMS, candidate_options, isolation_options, judge_options, pace_options
 from skillassay.cli.output import counted, emit, say
 from skillassay.cli.progress import Progress
 from skillassay.cli.show import FORMATS, append_step_summary, show
 from skillassay.commandline import next_command
-from skillassay.doubts import PURPOSES, RELEASE
 from skillassay.errors import Exit
-from skillassay.evaluation import Start, evaluate
-from skillassay.plan import ALL_MODES, ORDER, Mode, highest_cost
-from skillassay.preparation import EvalRequest, Prepared, prepare
+from skillassay.holdout.doubts import PURPOSES, RELEASE
 from skillassay.printable import one_line
-from skillassay.rebuild import resumed_request
-from skillassay.record import TrialRecord
 from skillassay.report.base import RunView
+from skillassay.runs.attempts import again_of
+from skillassay.runs.evaluation import Start, evaluate
+from skillassay.runs.plan import ALL_MODES, ORDER, Mode, highest_cost
+from skillassay.runs.preparation import EvalRequest, Prepared, prepare
+from skillassay.runs.rebuild import resumed_request
+from skillassay.runs.record import TrialRecord
 
 
 @click.command("eval")

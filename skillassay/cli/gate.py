@@ -7,12 +7,12 @@ from pathlib import Path
 
 import click
 
-from skillassay.audit import use_waivers
 from skillassay.cli.output import columns, emit, emit_json, say
-from skillassay.evaluation import load_view
-from skillassay.governed import people_json
+from skillassay.people.audit import use_waivers
+from skillassay.people.governed import people_json
 from skillassay.report.table import decision_lines
-from skillassay.results import gate_json
+from skillassay.runs.evaluation import load_view
+from skillassay.runs.results import gate_json
 
 
 @click.command("gate")

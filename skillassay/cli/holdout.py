@@ -7,12 +7,12 @@ from pathlib import Path
 import click
 
 from skillassay.cli.output import emit, emit_json, print_findings
-from skillassay.doubts import UNUSABLE, HoldoutState, holdout_findings, inspect_holdout
 from skillassay.errors import Exit, InputError, UsageError
 from skillassay.findings import Severity, has_errors
+from skillassay.holdout.doubts import UNUSABLE, HoldoutState, holdout_findings, inspect_holdout
+from skillassay.holdout.sealing import seal_holdout
+from skillassay.holdout.voiding import void_holdout
 from skillassay.project import Project, load_project, require_usable
-from skillassay.sealing import seal_holdout
-from skillassay.voiding import void_holdout
 
 _FORMAT = 1
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import click
 
 from skillassay.canonical import Json, JsonProblem, parse_json, write_atomic
-from skillassay.case import parse_suite
-from skillassay.case_files import CaseFile, CaseFileProblem, read_case_file
 from skillassay.cli.output import counted, emit
 from skillassay.documents import load_document, parse_document
 from skillassay.errors import Exit, InputError, StoreError
-from skillassay.exchange import FileCopy, Imported, merge_cases, read_evals
+from skillassay.interop.exchange import FileCopy, Imported, merge_cases, read_evals
 from skillassay.printable import one_line
+from skillassay.suites.case import parse_suite
+from skillassay.suites.files import CaseFile, CaseFileProblem, read_case_file
 
 
 @click.command("import")

@@ -9,12 +9,12 @@ import click
 from skillassay.cli.output import count_text, counted, emit, first_step, print_findings, say
 from skillassay.errors import Exit
 from skillassay.findings import has_errors, sort_findings
-from skillassay.lock import NO_VERSION, UNVERIFIABLE
-from skillassay.lockfile import LOCK_PATH
-from skillassay.locking import blocking_findings, check_lock
+from skillassay.locks.lock import NO_VERSION, UNVERIFIABLE
+from skillassay.locks.lockfile import LOCK_PATH
+from skillassay.locks.locking import blocking_findings, check_lock
+from skillassay.locks.relocking import prepare_lock, write_lock
 from skillassay.printable import one_line
 from skillassay.project import Project, load_project
-from skillassay.relocking import prepare_lock, write_lock
 
 
 @click.command("lock")

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from skillassay.process import LEVELS
+from skillassay.isolation.process import LEVELS
 
 Decorator = Callable[[Any], Any]
 

@@ -7,7 +7,7 @@ import time
 
 from skillassay.cli.output import say
 from skillassay.printable import one_line
-from skillassay.record import TrialRecord
+from skillassay.runs.record import TrialRecord
 
 PLAIN_EVERY_S = 10.0
 

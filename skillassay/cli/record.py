@@ -13,13 +13,13 @@ from skillassay.cli.output import say
 from skillassay.cli.progress import Progress
 from skillassay.cli.show import append_step_summary, show
 from skillassay.commandline import next_command
-from skillassay.contract import Contract, load_contract
+from skillassay.contract.contract import Contract, load_contract
 from skillassay.errors import Exit
-from skillassay.evaluation import evaluate
-from skillassay.keeping import recording_name
-from skillassay.plan import ALL_MODES, Mode
-from skillassay.preparation import EvalRequest, chosen_models, prepare
 from skillassay.printable import one_line
+from skillassay.runs.evaluation import evaluate
+from skillassay.runs.keeping import recording_name
+from skillassay.runs.plan import ALL_MODES, Mode
+from skillassay.runs.preparation import EvalRequest, chosen_models, prepare
 
 _NOT_HERE = ("cache", "resume", "retry", "like", "with_waivers")
 """Options of ``eval`` under which a part of the answers would come from another run."""

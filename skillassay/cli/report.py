@@ -8,7 +8,7 @@ import click
 
 from skillassay.cli.show import FORMATS, show
 from skillassay.errors import Exit
-from skillassay.evaluation import load_view
+from skillassay.runs.evaluation import load_view
 
 
 @click.command("report")

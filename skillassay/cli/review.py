@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from skillassay.adjudication import VERDICTS, Target
 from skillassay.cli.output import columns, emit, emit_json
 from skillassay.errors import Exit
-from skillassay.governed import entry_json
-from skillassay.plan import ORDER
+from skillassay.people.adjudication import VERDICTS, Target
+from skillassay.people.governed import entry_json
+from skillassay.people.reviewing import Reviewed, Said, adjudicate, load_reviewed, target_of
 from skillassay.printable import one_line
 from skillassay.report.queue import render_one, render_queue
-from skillassay.reviewing import Reviewed, Said, adjudicate, load_reviewed, target_of
+from skillassay.runs.plan import ORDER
 
 REVIEW_FORMAT = 1
 

@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 
 from skillassay.cli.output import columns, emit, emit_json, say
-from skillassay.governed import people_json
+from skillassay.people.governed import people_json
 from skillassay.report.base import RunView
 from skillassay.report.document import SUMMARY_BYTES, render_markdown
 from skillassay.report.table import render_table
-from skillassay.results import build_result
+from skillassay.runs.results import build_result
 
 FORMATS = ("table", "markdown", "json")
 

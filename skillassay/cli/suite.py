@@ -9,13 +9,13 @@ import click
 
 from skillassay.canonical import Json
 from skillassay.cli.output import emit, emit_json
-from skillassay.doubts import inspect_holdout, join_holdout
 from skillassay.errors import Exit, UsageError
-from skillassay.kept_cases import KeptCase, KeptCases, KeptSuite, keep_suites, kept_json, load_kept
+from skillassay.holdout.doubts import inspect_holdout, join_holdout
 from skillassay.printable import one_line
 from skillassay.project import Project, load_project, require_usable
 from skillassay.report.suites import render_suites
-from skillassay.store import read_header, run_folder
+from skillassay.runs.store import read_header, run_folder
+from skillassay.suites.kept import KeptCase, KeptCases, KeptSuite, keep_suites, kept_json, load_kept
 
 
 @click.group("suite", no_args_is_help=True)

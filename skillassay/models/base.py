@@ -23,7 +23,7 @@ class ModelRequest:
     fields are never sent: ``stage`` says on whose account a failure is booked; ``slot`` says for which trial this is
     (``suite/case/mode/repeat``), so that equal requests of two trials can be told apart; ``is_valid`` says whether a
     reply may be kept for another run, which a broken or invented one may not. ``again`` is not sent either: a model
-    that retries calls it before each further HTTP attempt (see :func:`skillassay.retry.call_with_retries`).
+    that retries calls it before each further HTTP attempt (see :func:`skillassay.models.retry.call_with_retries`).
     """
 
     system: str

@@ -1,7 +1,7 @@
 """One call to a model over HTTP: attempts with their limits, retries, and what a failure may say. Knows no format.
 
-A provider hands over how it asks and how it reads; here each attempt is limited (:mod:`skillassay.attempt`), counted
-and retried (:mod:`skillassay.retry`), and each failure is classified alike:
+A provider hands over how it asks and how it reads; here each attempt is limited (:mod:`skillassay.models.attempt`),
+counted and retried (:mod:`skillassay.models.retry`), and each failure is classified alike:
 
     408, 429, 500, 502, 503, 504 and broken connections   tried again; 408 ``request``, 429 ``quota``, 5xx ``server``
     401, 403                                              ``auth``
@@ -18,12 +18,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from email.utils import parsedate_to_datetime
 
-from skillassay.attempt import MAX_REPLY_BYTES, Attempt, BadEncoding, TooLarge
 from skillassay.blotting import blot
 from skillassay.errors import Reason, Stage, TrialError
+from skillassay.models.attempt import MAX_REPLY_BYTES, Attempt, BadEncoding, TooLarge
 from skillassay.models.base import ModelReply, ModelRequest
-from skillassay.retry import AttemptFailed, RetryPolicy, call_with_retries
-from skillassay.wire import MAX_MESSAGE_CHARS, WireReply, provider_error
+from skillassay.models.retry import AttemptFailed, RetryPolicy, call_with_retries
+from skillassay.models.wire import MAX_MESSAGE_CHARS, WireReply, provider_error
 
 RETRIED_CODES = frozenset({408, 429, 500, 502, 503, 504})
 QUOTA_DAY = "quota_day"

@@ -8,7 +8,7 @@ from hashlib import scrypt
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from skillassay.attempt import HOOKS
+from skillassay.models.attempt import HOOKS
 
 PUBLIC_ENDPOINTS = {"gemini": "https://generativelanguage.googleapis.com", "openai": "https://api.openai.com/v1"}
 """Where a provider's model is asked when nobody names another address."""

@@ -3,10 +3,10 @@
 The SDK builds the request, speaks HTTP and names HTTP errors. Three things are kept from it on purpose. It does not
 retry: attempts are counted here. It does not parse the reply: its types drop unknown fields, and bytes fields come back
 in another base64 alphabet, while a model's content has to go back as it came; so the body is read by
-:mod:`skillassay.gemini_wire` and ``contents`` is handed over as ``extra_body``. It does not read the environment: the
-backend, the endpoint, the API version and the key are all passed. A timed-out attempt is not retried.
+:mod:`skillassay.models.gemini_wire` and ``contents`` is handed over as ``extra_body``. It does not read the
+environment: the backend, the endpoint, the API version and the key are all passed. A timed-out attempt is not retried.
 
-It does not limit an attempt either, so :mod:`skillassay.attempt` does, through hooks of its HTTP client.
+It does not limit an attempt either, so :mod:`skillassay.models.attempt` does, through hooks of its HTTP client.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from skillassay.attempt import BadEncoding, TooLarge
 from skillassay.errors import Stage
-from skillassay.gemini_wire import build_contents, ordered_schema, quota_of, read_reply
 from skillassay.models import calls
+from skillassay.models.attempt import BadEncoding, TooLarge
 from skillassay.models.base import Address, ModelIdentity, ModelReply, ModelRequest
 from skillassay.models.endpoint import PUBLIC_ENDPOINTS, address_digest, bare_endpoint, client_settings, secrets_in
-from skillassay.retry import AttemptFailed, RetryPolicy
+from skillassay.models.gemini_wire import build_contents, ordered_schema, quota_of, read_reply
+from skillassay.models.retry import AttemptFailed, RetryPolicy
 
 DEFAULT_API_VERSION = "v1beta"
 """Passed always, since the SDK's own default differs between its lines 2 and 3; `-latest` aliases exist only here."""

@@ -2,9 +2,9 @@
 
 Chat completions and not the newer responses format, since llama.cpp, vLLM, Ollama and the gateways all speak it. The
 SDK builds the request, speaks HTTP and names HTTP errors. Kept from it on purpose: retries (attempts are counted by
-:mod:`skillassay.models.calls`), the reply (read strictly by :mod:`skillassay.openai_wire`, never by the SDK's types,
-which take anything), the body (sent as it was built), and the environment: it would add an organization, a project and
-any header that a variable names, to whatever endpoint is asked.
+:mod:`skillassay.models.calls`), the reply (read strictly by :mod:`skillassay.models.openai_wire`, never by the SDK's
+types, which take anything), the body (sent as it was built), and the environment: it would add an organization, a
+project and any header that a variable names, to whatever endpoint is asked.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from importlib.util import find_spec
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
-from skillassay.attempt import Attempt, BadEncoding, TooLarge
 from skillassay.errors import EnvironmentFault, Reason, Stage, TrialError
 from skillassay.models import calls
+from skillassay.models.attempt import Attempt, BadEncoding, TooLarge
 from skillassay.models.base import Address, ModelIdentity, ModelReply, ModelRequest
 from skillassay.models.endpoint import PUBLIC_ENDPOINTS, address_digest, bare_endpoint, client_settings, secrets_in
-from skillassay.openai_wire import build_messages, build_response_format, build_tools, read_reply, told_error
-from skillassay.retry import AttemptFailed, RetryPolicy
+from skillassay.models.openai_wire import build_messages, build_response_format, build_tools, read_reply, told_error
+from skillassay.models.retry import AttemptFailed, RetryPolicy
 
 PROVIDER = "openai"
 OWN_HOSTS = ("api.openai.com", ".api.openai.com", ".openai.azure.com")

@@ -24,7 +24,7 @@ from skillassay.errors import EnvironmentFault, InputError
 from skillassay.models.base import Model, ModelIdentity
 from skillassay.models.endpoint import PUBLIC_ENDPOINTS, address_digest, bare_endpoint, is_loopback
 from skillassay.models.naming import AGENT, FIXTURE, GEMINI, OPENAI, REPLAY, parse_model
-from skillassay.retry import RetryPolicy
+from skillassay.models.retry import RetryPolicy
 
 if TYPE_CHECKING:
     from skillassay.fixture.base import FixtureRules

@@ -15,7 +15,7 @@ from pathlib import Path
 from skillassay.errors import Reason, StoreError, TrialError
 from skillassay.inside import write_inside
 from skillassay.models.base import Model, ModelIdentity, ModelReply, ModelRequest
-from skillassay.tape import TapeBuilder
+from skillassay.models.tape import TapeBuilder
 
 _PROVIDERS = frozenset({Reason.PROVIDER_ERROR, Reason.TIMEOUT, Reason.MISSING_CAPABILITY})
 

@@ -18,7 +18,7 @@ from skillassay.canonical import Json, digest_of
 from skillassay.errors import REPLAY_MISS, Reason, TrialError
 from skillassay.models.base import ModelIdentity, ModelReply, ModelRequest, request_json
 from skillassay.models.naming import REPLAY
-from skillassay.tape import Call, Tape, load_tape
+from skillassay.models.tape import Call, Tape, load_tape
 
 _FIELDS = ("system", "tools", "turns", "response_schema", "temperature", "max_output_tokens", "seed")
 _EXCERPT_CHARS = 40

@@ -23,8 +23,8 @@ from pathlib import Path
 from skillassay.canonical import sha256_hex
 from skillassay.errors import StoreError
 from skillassay.inside import refuse_links
-from skillassay.process import git
-from skillassay.store import keep_out_of_git
+from skillassay.isolation.process import git
+from skillassay.runs.store import keep_out_of_git
 
 CACHE_PATH = ".skillassay/cache.sqlite"
 CACHE_VERSION = 1

@@ -1,7 +1,7 @@
 """A model's reply as JSON and back. Owns what of a stored one is believed: only what a model could have answered.
 
 A digest shows that a text is what it was when it was written, not that it was written well. So each field is read as
-strictly as it is off the wire (:mod:`skillassay.wire`), and whatever is of another type or size is no reply.
+strictly as it is off the wire (:mod:`skillassay.models.wire`), and whatever is of another type or size is no reply.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Any
 
 from skillassay.canonical import Json
 from skillassay.models.base import ModelReply
+from skillassay.models.wire import MAX_TOKENS
 from skillassay.transcript import ModelTurn, ToolCall, Usage
-from skillassay.wire import MAX_TOKENS
 
 MAX_ATTEMPTS = 10**6
 _COUNTS = ("input_tokens", "output_tokens", "thought_tokens", "cached_tokens", "total_tokens")

@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from skillassay.assessment import Assessment, RunFacts
-from skillassay.billing import billing_of
-from skillassay.contract_terms import LOOP
-from skillassay.effective import Effective
+from skillassay.contract.terms import LOOP
 from skillassay.errors import Exit
 from skillassay.models.recording import Kept
-from skillassay.plan import Mode
-from skillassay.record import TrialRecord
-from skillassay.retention import FULL
-from skillassay.scoring import Lift, ModeTotal, Rate, Row
-from skillassay.since import since_previous
-from skillassay.stats import Interval
+from skillassay.people.effective import Effective
+from skillassay.runs.plan import Mode
+from skillassay.runs.record import TrialRecord
+from skillassay.runs.retention import FULL
+from skillassay.scoring.assessment import Assessment, RunFacts
+from skillassay.scoring.billing import billing_of
+from skillassay.scoring.scores import Lift, ModeTotal, Rate, Row
+from skillassay.scoring.since import since_previous
+from skillassay.scoring.stats import Interval
 
 FIXTURE_NOTICE = "FIXTURE RUN: authored answers, no model was observed; ~ marks token estimates."
 FIXTURE_JUDGE_NOTICE = "FIXTURE JUDGE: a model answered, authored rules judged; this is no model_gate."

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from skillassay.matrices import Matrix
-from skillassay.plan import Mode
-from skillassay.repeats import PassK
 from skillassay.report.base import RunView
-from skillassay.slices import Group, GroupMode, SliceReport
+from skillassay.runs.plan import Mode
+from skillassay.scoring.matrices import Matrix
+from skillassay.scoring.repeats import PassK
+from skillassay.scoring.slices import Group, GroupMode, SliceReport
 
 DIGITS = 3
 

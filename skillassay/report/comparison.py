@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from skillassay.canonical import Json
-from skillassay.comparison import Change, Comparison
 from skillassay.errors import Exit
-from skillassay.gate_lines import Decision, Status
+from skillassay.gate.lines import Decision, Status
 from skillassay.report.base import rate_text
-from skillassay.results import rate_json
+from skillassay.runs.results import rate_json
+from skillassay.scoring.comparison import Change, Comparison
 
 COMPARISON_VERSION = 1
 

@@ -23,7 +23,7 @@ from skillassay.report.breakdown import all_entries, matrix_grids
 from skillassay.report.hints import hints_of
 from skillassay.report.parts import HEADERS, part_rows
 from skillassay.report.people import people_texts
-from skillassay.scoring import Row
+from skillassay.scoring.scores import Row
 
 SUMMARY_BYTES = 1_048_576
 """What a GitHub step summary may hold; a larger one is dropped whole."""

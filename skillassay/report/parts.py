@@ -5,9 +5,9 @@ Owns its words. It is shown where a run planned more than representative cases; 
 
 from __future__ import annotations
 
-from skillassay.case_facts import REPRESENTATIVE
-from skillassay.parts import CHALLENGE
 from skillassay.report.base import RunView, interval_text
+from skillassay.suites.facts import REPRESENTATIVE
+from skillassay.suites.parts import CHALLENGE
 
 HEADERS = ("part", "mode", "cases", "trials", "scored", "passed", "95 %")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from skillassay.commandline import next_command
-from skillassay.effective import Effective
+from skillassay.people.effective import Effective
 from skillassay.report.base import RunView
 
 

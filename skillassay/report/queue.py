@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from tabulate import tabulate
 
-from skillassay.adjudication import Target
+from skillassay.people.adjudication import Target
+from skillassay.people.review import Entry
 from skillassay.printable import one_line
 from skillassay.report.layout import reason, wrap
-from skillassay.review import Entry
-from skillassay.scoring import Row
+from skillassay.scoring.scores import Row
 
 _CASE_COLUMNS = 24
 _ANSWER_LINES = 40

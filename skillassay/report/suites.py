@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from skillassay.kept_cases import KeptCase, KeptCases
 from skillassay.printable import one_line
+from skillassay.suites.kept import KeptCase, KeptCases
 
 NOT_KEPT = "(nothing of its text is kept here)"
 _FIRST = ("skill", "part", "query", "files", "checks", "rubric", "behavior", "reference", "references", "expect")

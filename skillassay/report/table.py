@@ -20,7 +20,7 @@ from skillassay.report.hints import hints_of
 from skillassay.report.layout import reason, wrap
 from skillassay.report.parts import HEADERS, part_rows
 from skillassay.report.people import people_texts
-from skillassay.scoring import Row
+from skillassay.scoring.scores import Row
 
 DEFAULT_COLUMNS = 80
 MOST_DETAILS = 20

@@ -26,13 +26,13 @@ from google.adk.tools import BaseTool
 from google.adk.tools.skill_toolset import RunSkillScriptTool, SkillToolset
 from google.genai import types
 
-from skillassay.contract import CandidateTerms
+from skillassay.contract.contract import CandidateTerms
 from skillassay.errors import Reason, Stage, TrialError
-from skillassay.gemini_wire import ordered_schema
-from skillassay.isolation import Isolation, Limits
-from skillassay.plan import Mode
+from skillassay.isolation.levels import Isolation, Limits
+from skillassay.models.gemini_wire import ordered_schema
 from skillassay.prompts import Offered, system_instruction
-from skillassay.record import Arm, Spent
+from skillassay.runs.plan import Mode
+from skillassay.runs.record import Arm, Spent
 from skillassay.subjects.adk_model import Line, Watch, WatchedGemini, broken_harness
 from skillassay.subjects.adk_scripts import IsolatedExecutor, ScriptRoom
 from skillassay.subjects.adk_skills import AdkCatalog

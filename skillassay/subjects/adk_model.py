@@ -1,9 +1,9 @@
 """ADK's own ``Gemini``, watched: its calls have our limits, are counted, and are read from the bytes of the reply.
 
 ADK keeps of a reply what its types know, and calls a truncated or blocked one an event like any other. So the body is
-kept on its way in and read as our own loop's replies are (:mod:`skillassay.gemini_wire`): what is an answer there is
-one here, and nothing else. Attempts, retries and time-outs are those of :mod:`skillassay.models.calls` too. The key is
-handed to the client and never to the environment.
+kept on its way in and read as our own loop's replies are (:mod:`skillassay.models.gemini_wire`): what is an answer
+there is one here, and nothing else. Attempts, retries and time-outs are those of :mod:`skillassay.models.calls` too.
+The key is handed to the client and never to the environment.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from google.genai import client as genai_client
 from google.genai import errors, types
 from pydantic import PrivateAttr
 
-from skillassay.attempt import MAX_REPLY_BYTES, Attempt, BadEncoding, TooLarge
 from skillassay.errors import Reason, Stage, TrialError
-from skillassay.gemini_wire import read_reply
 from skillassay.models import calls
+from skillassay.models.attempt import MAX_REPLY_BYTES, Attempt, BadEncoding, TooLarge
 from skillassay.models.base import Address, ModelReply, ModelRequest
 from skillassay.models.endpoint import PUBLIC_ENDPOINTS, client_settings, secrets_in
 from skillassay.models.gemini import DEFAULT_API_VERSION, refused
-from skillassay.retry import AttemptFailed, RetryPolicy
+from skillassay.models.gemini_wire import read_reply
+from skillassay.models.retry import AttemptFailed, RetryPolicy
+from skillassay.models.wire import provider_error
 from skillassay.transcript import Turn, Usage
-from skillassay.wire import provider_error
 
 # Python prints what nobody handles to stderr, and ADK's calls of logging.warning would make a handler for good.
 for _name in ("google_adk", "google_genai", None):

@@ -21,8 +21,8 @@ from google.adk.code_executors.code_execution_utils import CodeExecutionResult
 from pydantic import PrivateAttr
 
 from skillassay.errors import SCRIPT_REFUSED, EnvironmentFault, Reason, Stage, TrialError
-from skillassay.isolation import Isolation, Limits
-from skillassay.process import CommandResult, remove_tree, run_isolated
+from skillassay.isolation.levels import Isolation, Limits
+from skillassay.isolation.process import CommandResult, remove_tree, run_isolated
 from skillassay.tools import ScriptPolicy
 
 _INSIDE = "/adk"

@@ -1,7 +1,7 @@
 """The catalog as ADK loads it: laid out in folders of the skills' own names, read by ``load_skill_from_dir``.
 
 ADK decides what a skill is. One that it refuses is named before any model is called, since a catalog without it would
-be another catalog. What ADK does not see of a skill it loads is a finding of :mod:`skillassay.adk_lints`.
+be another catalog. What ADK does not see of a skill it loads is a finding of :mod:`skillassay.skills.adk_lints`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any
 from google.adk.skills import load_skill_from_dir
 from pydantic import ValidationError
 
-from skillassay.adk_lints import ADK_REFUSES
 from skillassay.errors import InputError
 from skillassay.findings import Finding, Severity
-from skillassay.process import remove_tree
+from skillassay.isolation.process import remove_tree
+from skillassay.skills.adk_lints import ADK_REFUSES
 from skillassay.tools import Catalog, CatalogSkill
 
 AdkSkill = Any

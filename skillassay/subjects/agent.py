@@ -28,15 +28,15 @@ from skillassay.agents.launching import (
     run_trial,
     temporary_folder,
 )
-from skillassay.contract import CandidateTerms
+from skillassay.contract.contract import CandidateTerms
 from skillassay.errors import EnvironmentFault, Reason, Stage, TrialError, UsageError
+from skillassay.isolation.process import Isolation
 from skillassay.models.base import Addressed, Model
 from skillassay.models.endpoint import PUBLIC_ENDPOINTS
 from skillassay.models.naming import AGENT
-from skillassay.plan import Mode
-from skillassay.process import Isolation
 from skillassay.prompts import Offered, user_text
-from skillassay.record import Arm, Spent
+from skillassay.runs.plan import Mode
+from skillassay.runs.record import Arm, Spent
 from skillassay.subjects.base import SubjectRequest, SubjectResult
 from skillassay.subjects.equipment import equip, laid_apart, refuse_imports
 from skillassay.subjects.offering import Offering, SeenTools, arm_of

@@ -14,8 +14,8 @@ from typing import Any, Protocol
 
 from skillassay.canonical import sha256_hex
 from skillassay.errors import Reason, Stage, TrialError
-from skillassay.plan import Mode
-from skillassay.record import Arm, Spent
+from skillassay.runs.plan import Mode
+from skillassay.runs.record import Arm, Spent
 from skillassay.transcript import Transcript
 
 

@@ -21,8 +21,8 @@ from pathlib import Path, PurePosixPath
 from skillassay.agents.base import Agent
 from skillassay.canonical import sha256_hex
 from skillassay.errors import Reason, Stage, TrialError
-from skillassay.plan import Mode
 from skillassay.prompts import Offered, PromptSkill, render_whole
+from skillassay.runs.plan import Mode
 from skillassay.subjects.base import InputFile, lay_out
 from skillassay.tools import CatalogSkill
 

@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from skillassay.contract import CandidateTerms
+from skillassay.contract.contract import CandidateTerms
 from skillassay.errors import Stage, TrialError
+from skillassay.isolation.process import Isolation, Limits
 from skillassay.models.base import Model, ModelReply, ModelRequest
-from skillassay.plan import Mode
-from skillassay.process import Isolation, Limits
 from skillassay.prompts import Offered, system_instruction
-from skillassay.record import Arm, Spent
+from skillassay.runs.plan import Mode
+from skillassay.runs.record import Arm, Spent
 from skillassay.subjects.base import SubjectRequest, SubjectResult, lay_out
 from skillassay.subjects.offering import Offering, SeenTools, arm_of, first_turn
 from skillassay.tools import ScriptPolicy, ToolBox, ToolSet, tool_declarations

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from skillassay.canonical import digest_of
-from skillassay.contract import CandidateTerms
-from skillassay.plan import Mode
+from skillassay.contract.contract import CandidateTerms
 from skillassay.prompts import Offered, PromptSkill, user_text
-from skillassay.record import Arm
+from skillassay.runs.plan import Mode
+from skillassay.runs.record import Arm
 from skillassay.subjects.base import SubjectRequest, seen_files
 from skillassay.tools import Catalog
 

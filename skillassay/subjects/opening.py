@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 
 from skillassay.agents.known import AGENTS, is_agent, load_agent
-from skillassay.contract_terms import LOOP, CandidateTerms
+from skillassay.contract.terms import LOOP, CandidateTerms
 from skillassay.errors import EnvironmentFault, UsageError
+from skillassay.isolation.process import Isolation, Limits
 from skillassay.models.base import Model
 from skillassay.models.gemini import GeminiModel
-from skillassay.process import Isolation, Limits
 from skillassay.subjects.agent import AgentSubject, reach_agent
 from skillassay.subjects.base import Subject
 from skillassay.subjects.loop import LoopSubject

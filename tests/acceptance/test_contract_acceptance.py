@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from skillassay.groups import FIELDS, RESULT, Field
+from skillassay.contract.groups import FIELDS, RESULT, Field
 from skillassay.schema import load_schema
 from tests.project import Cli, Ran, build_small, edit, records, run_folder, small_case, small_rules
 

@@ -146,7 +146,7 @@ def test_a_slice_that_does_not_apply_is_no_capability_that_is_missing(
     )
     assert passed["tool-action"]["decision"] == "passed"
     # A script for which this machine has no interpreter is rightly asked for, and cannot run.
-    monkeypatch.setattr("skillassay.script.SYSTEM_PATH", "/nowhere")
+    monkeypatch.setattr("skillassay.isolation.script.SYSTEM_PATH", "/nowhere")
     script = cli.root / "skills/greeter/scripts/act.py"
     script.rename(script.with_suffix(".sh"))
     rules = cli.root / "evals/fixtures/all.json"

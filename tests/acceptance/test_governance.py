@@ -17,8 +17,8 @@ import pytest
 from skillassay import clock
 from skillassay.cli.main import main
 from tests.endtoend.faulty_server import Asked, Fault, FaultyServer, healthy, said
+from tests.people.waivers import APPROVED, DAY, LAST, audit_lines, fitting, newest_header, write_waivers
 from tests.project import HELLO, SETTINGS, Cli, Ran, build_small, edit, records, run_folder, small_case, small_rules
-from tests.waivers import APPROVED, DAY, LAST, audit_lines, fitting, newest_header, write_waivers
 
 NAMES = ("one", "two", "three", "four")
 NEXT = LAST + timedelta(days=1)

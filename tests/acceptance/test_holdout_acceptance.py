@@ -333,7 +333,7 @@ def test_evidence_says_which_holdout_it_used(locked: Hidden) -> None:
 
 def test_a_holdout_that_changes_during_a_run_leaves_it_open(hidden: Hidden, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who edits the hidden suite while it is asked gets no evidence: `digests_match` names the committed file."""
-    from skillassay import evaluation
+    from skillassay.runs import evaluation
 
     finish = evaluation._finish
 

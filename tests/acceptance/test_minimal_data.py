@@ -23,10 +23,10 @@ from typing import Any
 import pytest
 
 from skillassay.errors import Reason
-from skillassay.preparation import EvalRequest
-from skillassay.process import Isolation, detect_isolation
-from skillassay.retention import HIDDEN
-from skillassay.routing import prepare_routing, run_routing
+from skillassay.isolation.process import Isolation, detect_isolation
+from skillassay.runs.preparation import EvalRequest
+from skillassay.runs.retention import HIDDEN
+from skillassay.suites.routing import prepare_routing, run_routing
 from tests.acceptance.every_byte import HEAD, TAIL, found_everywhere, found_in, mark
 from tests.acceptance.marked_server import NAMES, PASSING, PLANTED, SCRIPT, SLOW_SCRIPT, MarkedServer, cases
 from tests.models.wire_server import Canned, Seen, chat, chat_refusal

@@ -13,13 +13,13 @@ from skillassay.agents.base import Agent
 from skillassay.agents.described import load_described
 from skillassay.agents.gemini_cli import GEMINI_CLI
 from skillassay.agents.known import AGENTS
-from skillassay.contract import CandidateTerms
+from skillassay.contract.contract import CandidateTerms
 from skillassay.errors import EnvironmentFault, Reason, Stage, TrialError, UsageError
+from skillassay.isolation.process import Isolation, detect_isolation
 from skillassay.models.base import ModelIdentity
 from skillassay.models.gemini import GeminiModel
-from skillassay.plan import Mode
-from skillassay.process import Isolation, detect_isolation
 from skillassay.prompts import Offered, PromptSkill
+from skillassay.runs.plan import Mode
 from skillassay.subjects import agent as agent_subject
 from skillassay.subjects.agent import AgentSubject, reach_agent
 from skillassay.subjects.base import InputFile, SubjectRequest, SubjectResult

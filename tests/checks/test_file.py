@@ -6,7 +6,7 @@ import pytest
 
 from skillassay.checks import CHECK_TYPES, build_check, evaluate_file, verify_samples
 from skillassay.checks.base import CheckFault, SpecProblem, Verdict
-from skillassay.produced import Produced
+from skillassay.isolation.produced import Produced
 from tests.checks.test_registry import MINIMAL
 
 SPEC = {"id": "rows", "type": "line_count", "min": 2, "max": 2, "file": "out/report.csv"}

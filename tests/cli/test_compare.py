@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from skillassay.comparison import MUST_AGREE
-from skillassay.groups import FIELDS, Field
-from tests.frozen import other_value
+from skillassay.contract.groups import FIELDS, Field
+from skillassay.scoring.comparison import MUST_AGREE
+from tests.contract.frozen import other_value
 from tests.project import BAD, GOOD, JUDGE_RULE, Cli, build_small, edit, small_case, small_rules, write_json
 
 NAMES = ("one", "two", "three")

@@ -19,8 +19,9 @@ from typing import Any
 
 import pytest
 
-from skillassay import preparation, process
-from skillassay.process import Isolation, Limits
+from skillassay.isolation import process
+from skillassay.isolation.process import Isolation, Limits
+from skillassay.runs import preparation
 from tests.endtoend.scripted import SCRIPT, build_scripted, load_resource, run_script, told
 from tests.project import Cli, command, environment, records, run_folder
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from skillassay import process
-from skillassay.isolation import WORKSPACE, Room
-from skillassay.process import Isolation
+from skillassay.isolation import process
+from skillassay.isolation.levels import WORKSPACE, Room
+from skillassay.isolation.process import Isolation
 from tests.endtoend.scripted import MODES, build_scripted, told
 from tests.project import Cli, build_small, records, run_folder, write_json
 
@@ -113,7 +113,7 @@ def test_a_run_does_not_go_on_at_another_level(cli: Cli, monkeypatch: pytest.Mon
     run = run_folder(cli.root)
     before = (run / "trials.jsonl").read_bytes()
     lower = process.Probe(level=Isolation.PROCESS, why="a test")
-    monkeypatch.setattr("skillassay.preparation.require_isolation", lambda _: lower)
+    monkeypatch.setattr("skillassay.runs.preparation.require_isolation", lambda _: lower)
     ran = cli("eval", "--resume", run.name)
     assert ran.code == 3
     assert "the isolation (namespaces, now process)" in " ".join(ran.err.split())
@@ -143,7 +143,7 @@ def test_a_run_does_not_go_on_under_another_rule_for_scripts(
 ) -> None:
     """Whether scripts run beside a key is the experiment's, and a stored run cannot take the risk for its user."""
     lower = process.Probe(level=Isolation.PROCESS, why="a test")
-    monkeypatch.setattr("skillassay.preparation.require_isolation", lambda _: lower)
+    monkeypatch.setattr("skillassay.runs.preparation.require_isolation", lambda _: lower)
     monkeypatch.setenv("GEMINI_API_KEY", "k")
     build_scripted(cli.root, "print('ran')")
     options = ["--allow-unisolated"]

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from skillassay.process import Isolation, Probe, detect_isolation
+from skillassay.isolation.process import Isolation, Probe, detect_isolation
 from tests.models.wire_server import Canned, WireServer, refusal, reply
 from tests.project import Cli, Ran, build_small, records, small_case
 
@@ -82,7 +82,7 @@ def test_a_script_cannot_read_a_key(keyed: Cli, monkeypatch: pytest.MonkeyPatch)
 def test_without_isolation_scripts_do_not_run_beside_a_key(keyed: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """The trial is unscored for a missing capability that names the way out; the flag runs the script."""
     lower = Probe(level=Isolation.PROCESS, why="a test")
-    monkeypatch.setattr("skillassay.preparation.require_isolation", lambda _: lower)
+    monkeypatch.setattr("skillassay.runs.preparation.require_isolation", lambda _: lower)
     call = {"functionCall": {"name": "run_skill_script", "args": {"skill_name": "greeter", "file_path": "spy.py"}}}
     ran = evaluate(keyed, monkeypatch, reply(call), reply({"text": "hello"}))
     outcome = records(keyed.root)[0]["outcome"]

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from skillassay.plan import Mode
 from skillassay.prompts import system_instruction
+from skillassay.runs.plan import Mode
 from skillassay.subjects import loop
 from tests.project import Cli, build_small
 

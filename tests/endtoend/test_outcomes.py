@@ -93,7 +93,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
     with pytest.MonkeyPatch.context() as patch:
         for name in SETTINGS:
             patch.delenv(name, raising=False)
-        patch.setattr("skillassay.script.SYSTEM_PATH", "/nowhere")
+        patch.setattr("skillassay.isolation.script.SYSTEM_PATH", "/nowhere")
         return root, main(["--root", str(root), "--quiet", "eval", "--mode", "progressive"])
 
 

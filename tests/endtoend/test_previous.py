@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from skillassay.canonical import short_digest
-from skillassay.digest import read_files
+from skillassay.skills.digest import read_files
 from tests.hostile_git import FILE, FOLDER, LINK, Item, commit_tree
 from tests.project import SKILL as SKILL_TEXT
 from tests.project import Cli, build_small, edit, git, records, rule, run_folder, small_case, write_json

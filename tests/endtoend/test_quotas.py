@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from skillassay.preparation import EvalRequest
-from skillassay.rebuild import resumed_request
+from skillassay.runs.preparation import EvalRequest
+from skillassay.runs.rebuild import resumed_request
 from tests.endtoend.held_server import HeldServer, n_recorded, result_of, start, wait_until
 from tests.project import REPOSITORY, build_small, command, environment, records, run_folder, small_case, small_rules
 

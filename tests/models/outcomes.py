@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from skillassay.attempt import MAX_REPLY_BYTES
+from skillassay.models.attempt import MAX_REPLY_BYTES
 from tests.models.wire_server import Canned, chat, chat_refusal, refusal, reply
 
 Sends = dict[str, tuple[Canned, ...]]

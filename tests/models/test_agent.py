@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 import yaml
 
-from skillassay.case import Case, Criterion
-from skillassay.contract import JudgeTerms
+from skillassay.contract.contract import JudgeTerms
 from skillassay.errors import EnvironmentFault, Reason, Stage, TrialError, UsageError
-from skillassay.judge import JUDGE_INSTRUCTIONS, ask_judge, judge_document, parse_verdicts, ungrounded
+from skillassay.judging.judge import JUDGE_INSTRUCTIONS, ask_judge, judge_document, parse_verdicts, ungrounded
 from skillassay.models.agent import load_agent_model
 from skillassay.models.base import ModelReply, ModelRequest
 from skillassay.models.opening import open_model
+from skillassay.suites.case import Case, Criterion
 from skillassay.transcript import Tool, UserTurn
 from tests.project import HELLO, Cli, build_small, records, run_folder, small_case, small_rules
 

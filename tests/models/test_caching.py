@@ -18,12 +18,12 @@ from typing import Any
 import pytest
 
 from skillassay.errors import Stage, TrialError
+from skillassay.isolation.process import Isolation, detect_isolation
 from skillassay.models import caching, reply_store
 from skillassay.models.base import ModelIdentity, ModelReply, ModelRequest
 from skillassay.models.caching import CachingModel
 from skillassay.models.gemini import GeminiModel
 from skillassay.models.reply_store import APPLICATION_ID, CACHE_PATH, ReplyStore
-from skillassay.process import Isolation, detect_isolation
 from skillassay.transcript import ModelTurn, Usage, UserTurn
 from tests.models.wire_server import KEY, Canned, WireServer, refusal, reply, talking
 from tests.project import git

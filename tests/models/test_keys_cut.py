@@ -13,8 +13,8 @@ import pytest
 from skillassay.errors import TrialError
 from skillassay.models.gemini import GeminiModel
 from skillassay.models.openai_chat import OpenAIModel
-from skillassay.retry import RetryPolicy
-from skillassay.wire import MAX_MESSAGE_CHARS
+from skillassay.models.retry import RetryPolicy
+from skillassay.models.wire import MAX_MESSAGE_CHARS
 from tests.models.wire_server import ASK, Canned, WireServer, chat, chat_refusal, refusal, reply
 
 KEY = "QXK\"WJ\\VZ'/HGQ+%41&PYK"

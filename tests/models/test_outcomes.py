@@ -100,7 +100,7 @@ def run(cli: Cli, monkeypatch: pytest.MonkeyPatch, name: str, row: Happens) -> E
             with opened(KINDS[name], base_url, retry=policy(clock)) as model:
                 yield AsFixture(model=model)
 
-        monkeypatch.setattr("skillassay.asking.open_model", open_it)
+        monkeypatch.setattr("skillassay.runs.asking.open_model", open_it)
         if row.nobody_listens:
             server.stop()
         ran = cli("eval", "--jobs", "1")

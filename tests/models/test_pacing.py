@@ -16,7 +16,7 @@ from skillassay.errors import Reason, Stage, TrialError
 from skillassay.models.base import ModelIdentity, ModelReply, ModelRequest
 from skillassay.models.breaker import LIMIT, Breaker
 from skillassay.models.pacing import WINDOW_S, Pace, Paces, Window, estimated_tokens, total_tokens
-from skillassay.retry import AttemptFailed, RetryPolicy, call_with_retries
+from skillassay.models.retry import AttemptFailed, RetryPolicy, call_with_retries
 from skillassay.transcript import ModelTurn, ToolCall, ToolResult, ToolTurn, Usage, UserTurn
 
 ASK = ModelRequest(system="", turns=(UserTurn(text="q"),))

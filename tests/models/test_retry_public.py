@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from skillassay.case import Case, Criterion
-from skillassay.contract import JudgeTerms
+from skillassay.contract.contract import JudgeTerms
 from skillassay.errors import Reason, Stage, TrialError
-from skillassay.judge import ask_judge, parse_verdicts
+from skillassay.judging.judge import ask_judge, parse_verdicts
+from skillassay.suites.case import Case, Criterion
 from tests.models.wire_server import (
     ASK,
     CHAT_OK,

@@ -21,7 +21,7 @@ from skillassay.errors import TrialError
 from skillassay.models.base import ModelReply, ModelRequest
 from skillassay.models.gemini import GeminiModel
 from skillassay.models.openai_chat import OpenAIModel
-from skillassay.retry import RetryPolicy
+from skillassay.models.retry import RetryPolicy
 from skillassay.transcript import UserTurn
 
 KEY = "AIza-secret/key+1"

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from skillassay.assessment import RunFacts, assess
-from skillassay.contract import GateTerms
-from skillassay.plan import Mode, Plan, PlannedTrial
-from skillassay.record import Mark, Outcome, TrialRecord
+from skillassay.contract.contract import GateTerms
 from skillassay.report.base import RunView
 from skillassay.report.document import SUMMARY_BYTES, render_markdown
+from skillassay.runs.plan import Mode, Plan, PlannedTrial
+from skillassay.runs.record import Mark, Outcome, TrialRecord
+from skillassay.scoring.assessment import RunFacts, assess
 
 MAKE = json.loads(
     (Path(__file__).parents[1] / "data/public/ci/reportgenerator-31/make.json").read_text("utf-8"),

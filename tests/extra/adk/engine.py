@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from skillassay.contract import CandidateTerms
-from skillassay.isolation import Isolation, Limits
+from skillassay.contract.contract import CandidateTerms
+from skillassay.isolation.levels import Isolation, Limits
+from skillassay.isolation.process import detect_isolation
 from skillassay.models.gemini import GeminiModel
-from skillassay.plan import Mode
-from skillassay.process import detect_isolation
 from skillassay.project import load_project
 from skillassay.prompts import Offered
-from skillassay.snapshot import Snapshot, take_snapshot
+from skillassay.runs.plan import Mode
+from skillassay.runs.snapshot import Snapshot, take_snapshot
 from skillassay.subjects.base import InputFile, Subject, SubjectRequest, SubjectResult
 from skillassay.subjects.offering import Offering
 from skillassay.subjects.opening import SubjectParts, open_subject

@@ -16,9 +16,9 @@ import pytest
 from skillassay.errors import UsageError
 from skillassay.fixture.rules import load_rules
 from skillassay.models.opening import Opening, open_model
-from skillassay.plan import Mode
 from skillassay.prompts import CATALOG_INTRO, Offered
-from skillassay.snapshot import Snapshot
+from skillassay.runs.plan import Mode
+from skillassay.runs.snapshot import Snapshot
 from skillassay.subjects.base import SubjectRequest
 from skillassay.subjects.opening import SubjectParts, open_subject
 from skillassay.transcript import ModelTurn, ToolTurn, UserTurn

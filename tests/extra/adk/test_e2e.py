@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from skillassay.plan import Mode
+from skillassay.runs.plan import Mode
 from skillassay.subjects import adk
 from skillassay.subjects.base import SubjectRequest
 from skillassay.subjects.offering import first_turn

@@ -11,9 +11,9 @@ from google.adk.skills import load_skill_from_dir
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillassay.adk_lints import ADK_KINDS, OTHER_KINDS
-from skillassay.discovery import SkillPackage, load_package
 from skillassay.findings import Severity
+from skillassay.skills.adk_lints import ADK_KINDS, OTHER_KINDS
+from skillassay.skills.discovery import SkillPackage, load_package
 from tests.adk_cases import CASES, AdkCase, case
 from tests.extra.adk.engine import DONE, call, engine
 from tests.models.wire_server import reply

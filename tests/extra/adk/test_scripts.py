@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from skillassay.errors import Reason, Stage
-from skillassay.isolation import Isolation, Limits
-from skillassay.process import detect_isolation
+from skillassay.isolation.levels import Isolation, Limits
+from skillassay.isolation.process import detect_isolation
 from skillassay.tools import ScriptPolicy
 from skillassay.transcript import ToolTurn
 from tests.extra.adk.engine import DONE, PRINTS, RUN, SCRIPT, call, engine

@@ -11,9 +11,9 @@ import sys
 import threading
 from pathlib import Path
 
-from skillassay.evaluation import evaluate
-from skillassay.preparation import EvalRequest, prepare
-from skillassay.record import TrialRecord
+from skillassay.runs.evaluation import evaluate
+from skillassay.runs.preparation import EvalRequest, prepare
+from skillassay.runs.record import TrialRecord
 
 EVERY = 250
 

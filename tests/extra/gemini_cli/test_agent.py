@@ -15,17 +15,17 @@ from skillassay.agents.base import Ask
 from skillassay.agents.gemini_cli import GEMINI_CLI, SETTINGS
 from skillassay.agents.launching import find_program
 from skillassay.canonical import Json
-from skillassay.contract import DEFAULT_INSTRUCTIONS, CandidateTerms
+from skillassay.contract.contract import DEFAULT_INSTRUCTIONS, CandidateTerms
 from skillassay.errors import TrialError
 from skillassay.fixture.base import FixtureRules
 from skillassay.fixture.rules import load_rules
 from skillassay.fixture.server import FixtureServer
-from skillassay.judge import JUDGE_INSTRUCTIONS
+from skillassay.isolation.process import Isolation, detect_isolation, run_command
+from skillassay.judging.judge import JUDGE_INSTRUCTIONS
 from skillassay.models.agent import load_agent_model
 from skillassay.models.base import ModelRequest
 from skillassay.models.gemini import GeminiModel
-from skillassay.plan import Mode
-from skillassay.process import Isolation, detect_isolation, run_command
+from skillassay.runs.plan import Mode
 from skillassay.subjects.agent import AgentSubject, reach_agent
 from skillassay.subjects.base import SubjectRequest
 from skillassay.subjects.offering import Offering

@@ -15,11 +15,11 @@ import pytest
 
 from scripts import local_engine
 from scripts.local_engine import Engine
-from skillassay.case import Case, Criterion
-from skillassay.contract import JudgeTerms
+from skillassay.contract.contract import JudgeTerms
 from skillassay.errors import Reason, Stage, TrialError
-from skillassay.judge import CriterionVerdict, ask_judge, parse_verdicts, ungrounded
+from skillassay.judging.judge import CriterionVerdict, ask_judge, parse_verdicts, ungrounded
 from skillassay.models.openai_chat import OpenAIModel
+from skillassay.suites.case import Case, Criterion
 
 FALSE = [
     ("Our shop opens at 9 on Saturday.", "The answer says that the shop closes at 13."),

@@ -14,8 +14,8 @@ import pytest
 
 from scripts import local_engine
 from scripts.local_engine import Engine
-from skillassay.case import Criterion
-from skillassay.judge import CriterionVerdict, ungrounded
+from skillassay.judging.judge import CriterionVerdict, ungrounded
+from skillassay.suites.case import Criterion
 from tests.extra.local.conftest import copy_example, metered
 from tests.project import REPOSITORY, environment, records, run_folder
 

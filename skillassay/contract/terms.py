@@ -1,0 +1,129 @@
+"""The parts of an evaluation contract besides the gate: what each says, and what holds where it says nothing.
+
+A field without a default is None until it is written; :mod:`skillassay.contract.groups` says what is not known then.
+Where only one value is allowed, the contract states what the program does, and another value is refused instead of
+passed over.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+LOOP = "loop"
+"""The subject that is our own agent loop."""
+
+DEFAULT_INSTRUCTIONS = (
+    "You are a careful assistant. Answer the user's request completely, in the language of the request."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdentityTerms:
+    """What is decided, by whom, and how much hangs on it."""
+
+    id: str | None = None
+    version: str | None = None
+    owner: str | None = None
+    purpose: str | None = None
+    risk_class: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateTerms:
+    """How the candidate is asked. All of it is bound by evidence.
+
+    ``endpoint`` is where its evidence must come from, None the provider's own. It sends nothing anywhere: a run is
+    addressed by option or environment, and one that was addressed elsewhere is no evidence.
+    """
+
+    model: str = "fixture"
+    endpoint: str | None = None
+    subject: str = LOOP
+    instructions: str = DEFAULT_INSTRUCTIONS
+    temperature: float = 0.0
+    seed: int | None = None
+    max_output_tokens: int = 4096
+    turn_limit: int = 12
+    timeout_s: float = 120.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeTerms:
+    """How the judge is asked. Its temperature is always 0; ``endpoint`` as the candidate's.
+
+    ``order`` is the order of the criteria it is shown, ``human_adjudication`` who decides where it is in doubt.
+    """
+
+    model: str = "fixture"
+    endpoint: str | None = None
+    max_output_tokens: int = 4096
+    timeout_s: float = 120.0
+    order: str = "as_written"
+    human_adjudication: str = "held for review by a named person"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetTerms:
+    """Where the cases come from. ``snapshot_time`` is when they were; None is when the run copied them."""
+
+    provenance: str | None = None
+    license: str | None = None
+    snapshot_time: str | None = None
+    leakage: str = "none_known"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectedTerms:
+    """What an answer is, and when none may be given."""
+
+    artifact: str = "the answer's text, and the files that checks name"
+    abstention: str = "where_allowed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoringTerms:
+    """How verdicts become numbers."""
+
+    metric: str = "criteria_passed"
+    error_policy: str = "unscored"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvironmentTerms:
+    """Which environment is meant. None is the one as found."""
+
+    id: str | None = None
+    locale: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HoldoutTerms:
+    """A suite that lies outside the repository: its name, and the committed file of its cases' keyed digests."""
+
+    suite: str
+    digests: str = "evals/holdout.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockTerms:
+    """What the lock accepts as proof and what it leaves out of digests."""
+
+    requires: str = "declared"
+    require_evidence: str = "all"
+    ignore: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Models:
+    """The two models of a run, as their labels."""
+
+    candidate: str
+    judge: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompts:
+    """Digests of the fixed texts that candidate and judge are given."""
+
+    candidate: str
+    judge: str

@@ -1,0 +1,99 @@
+"""The gate: the only place that says passed or failed. Pure; an AND of lines, each with number, limit and counts.
+
+An average never overrides a line. An error is never a failure: an unscored trial leaves the decision open (exit 3)
+unless a line already failed on scored trials. Fixture runs and live runs pass gates of different names, and neither
+counts for the other. What makes a line lies in the ``gate_`` modules by theme; here they become one decision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from skillassay.contract.contract import GateTerms
+from skillassay.gate.behavior import behavior_lines
+from skillassay.gate.contract import candidate_named_line, contract_complete_line
+from skillassay.gate.holdout import leakage_lines
+from skillassay.gate.lines import Decision, GateLine, Status, decimal_text
+from skillassay.gate.skills import beats_none_line, clean_arms_line, graded_cases_line, live_lines, unmoved_line
+from skillassay.gate.slices import (
+    failure_corpus_line,
+    required_slices_line,
+    slice_quality_line,
+    slice_statuses,
+    variance_line,
+)
+from skillassay.gate.trials import (
+    Critical,
+    complete_line,
+    critical_line,
+    failures_line,
+    quality_line,
+    worst_case_line,
+)
+from skillassay.holdout.sealed import HoldoutUse
+from skillassay.people.review import Entry, nothing_held_line
+from skillassay.runs.plan import Plan
+from skillassay.scoring.breakdown import About, Breakdown
+from skillassay.scoring.scores import Scores
+
+__all__ = ["Decision", "GateInput", "GateLine", "Status", "decide", "decimal_text"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateInput:
+    """What the gate looks at besides the scores. ``breakdown`` takes apart the same rows that the scores are of."""
+
+    plan: Plan
+    terms: GateTerms
+    is_fixture: bool
+    critical_cases: frozenset[tuple[str, str]]
+    critical_criteria: frozenset[tuple[str, str]]
+    graded_cases: Mapping[str, int]
+    moved_skills: tuple[str, ...]
+    skill_names: Mapping[str, str]
+    about: About
+    breakdown: Breakdown
+    unstated: tuple[str, ...] = ()
+    queue: tuple[Entry, ...] = ()
+    holdout: HoldoutUse | None = None
+    own_model: str | None = None
+
+
+def decide(scores: Scores, given: GateInput) -> Decision:
+    """Decide on a run. ``graded_cases`` counts each planned skill's cases in the suites, planned now or not.
+
+    ``critical_cases`` and ``critical_criteria`` hold (suite, case id): the whole case is critical, or a criterion is.
+    """
+    rows, terms, parts = scores.rows, given.terms, given.breakdown
+    critical = Critical(cases=given.critical_cases, criteria=given.critical_criteria)
+    lines = [
+        complete_line(rows),
+        quality_line(rows, terms.quality_min),
+        *worst_case_line(rows, terms.worst_case_min),
+        *failures_line(rows, terms.failures_max),
+        beats_none_line(scores, given.plan, terms),
+        graded_cases_line(given.plan.skills, given.graded_cases, terms),
+        critical_line(rows, critical),
+        *failure_corpus_line(rows, given.about.parts, given.about.traits),
+        *behavior_lines(parts, terms),
+        *required_slices_line(parts.slices),
+        *slice_quality_line(parts.slices),
+        *variance_line(parts.repeats, parts.slices, terms),
+        clean_arms_line(rows, given.skill_names),
+        unmoved_line(given.moved_skills),
+        *leakage_lines(given.holdout),
+        *candidate_named_line(given.own_model),
+        contract_complete_line(given.unstated),
+        nothing_held_line(given.queue),
+    ]
+    if terms.manual_block is not None:
+        blocked = (terms.manual_block,)
+        lines.append(GateLine(name="no_manual_block", status=Status.FAILED, number="1", limit="0", detail=blocked))
+    if not given.is_fixture:
+        lines += live_lines()
+    return Decision(
+        gate="fixture_gate" if given.is_fixture else "model_gate",
+        lines=tuple(lines),
+        slices=slice_statuses(parts.slices, terms=terms, critical=critical, repeats=parts.repeats),
+    )

@@ -1,0 +1,1 @@
+"""The hidden holdout: cases that nobody who writes a skill has seen."""

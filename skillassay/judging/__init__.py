@@ -1,0 +1,1 @@
+"""The judge: what it is asked, and how its reply is read."""

@@ -1,0 +1,1 @@
+"""Versions tied to bytes and evidence: the lock, its proof, its verdicts."""

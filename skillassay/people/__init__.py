@@ -1,0 +1,1 @@
+"""What named people say about a run: reviews, adjudications, waivers. Nothing recorded changes."""

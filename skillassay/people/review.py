@@ -1,0 +1,175 @@
+"""The human queue of a run: what must be held, not averaged. Pure; owns what enters it and what holds the gate.
+
+An entry is what a person must look at: a trial on which the judge abstained or invented its evidence, repeats that do
+not agree, a case under suspicion, an oracle somebody doubts, people who disagree. An entry stays open until everybody
+who spoke says the same; how many say so is never counted. What is scored keeps its score: an adjudication decides what
+was left open and cannot make a failure a pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from skillassay.canonical import short_digest
+from skillassay.errors import Reason
+from skillassay.gate.lines import GateLine, Status
+from skillassay.people.adjudication import (
+    FAIL,
+    HOLD,
+    ORACLE_INVALID,
+    PASS,
+    Adjudication,
+    Target,
+    can_pass,
+    is_decidable,
+    trial_target,
+    voices,
+)
+from skillassay.runs.plan import Mode
+from skillassay.runs.record import content_digest
+from skillassay.scoring.scores import Row
+
+ABSTAINED, UNGROUNDED, FLAKY, CONTAMINATION, ORACLE_DOUBT, HELD, DISAGREEMENT = KINDS = (
+    *("judge_abstained", "ungrounded", "flaky", "contamination", "oracle_doubt", "held", "disagreement"),
+)
+HOLDING = frozenset((CONTAMINATION, ORACLE_DOUBT, HELD, DISAGREEMENT))
+"""Kinds that hold the gate while they are open; ``flaky`` does in progressive on a critical case. An abstention or an
+ungrounded pass leaves its trial without a score, which the line ``complete`` says."""
+
+_OF_REASON = {Reason.JUDGE_ABSTAINED: ABSTAINED, Reason.UNGROUNDED: UNGROUNDED, Reason.HELD: HELD}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One thing to look at. ``record`` is the digest of what is to be seen, ``said`` each person's last word on it."""
+
+    target: Target
+    kind: str
+    why: str
+    record: str
+    said: tuple[Adjudication, ...] = ()
+    is_open: bool = True
+    holds: bool = False
+
+    @property
+    def id(self) -> str:
+        """The same in every listing of the run."""
+        target = self.target
+        return short_digest([target.suite, target.case_id, target.mode, target.repeat])[:8]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suspects:
+    """What of a run is known besides its records: critical cases, and cases that may have been seen, with why."""
+
+    critical: frozenset[tuple[str, str]] = frozenset()
+    contaminated: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+
+def doubts_by_case(doubts: Sequence[str], hidden: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """What speaks against each hidden case: what names it (``case ID: …``), and what names none."""
+    found = {}
+    for suite, case_id in hidden:
+        about = [words for words in doubts if not words.startswith("case ") or words.startswith(f"case {case_id}: ")]
+        if about:
+            found[suite, case_id] = "; ".join(about)
+    return found
+
+
+def build_queue(rows: Sequence[Row], adjudications: Iterable[Adjudication], suspects: Suspects) -> tuple[Entry, ...]:
+    """The queue of a run from the last records of its trials, as they were recorded, and what people said of them."""
+    adjudications = tuple(adjudications)
+    spoken = {item.target for item in adjudications}
+    found = [*_of_cases(rows, adjudications, suspects), *_of_repeats(rows, adjudications, suspects)]
+    for row in rows:
+        if _OF_REASON.get(row.record.outcome.reason or Reason.INTERRUPTED) or trial_target(row.record) in spoken:
+            found += _of_trial(row, adjudications)
+    order = {key: index for index, key in enumerate(dict.fromkeys(map(_key, rows)))}
+    return tuple(sorted(found, key=lambda e: (order[e.target.suite, e.target.case_id], str(e.target))))
+
+
+def _key(row: Row) -> tuple[str, str]:
+    return (row.planned.suite, row.planned.case_id)
+
+
+def _of_trial(row: Row, adjudications: Sequence[Adjudication]) -> Iterator[Entry]:
+    record, target = row.record, trial_target(row.record)
+    digest = content_digest((record,))
+    said = voices(adjudications, target, digest)
+    kind = _OF_REASON.get(record.outcome.reason or Reason.INTERRUPTED)
+    if kind is None and not said:
+        return  # people spoke about an earlier attempt
+    verdicts = {item.verdict for item in said}
+    # A score is a word too: who contradicts it does not replace it.
+    if record.outcome.scored and verdicts & {PASS, FAIL}:
+        verdicts.add({"PASS": PASS, "FAIL": FAIL}[record.outcome.status])
+    decides = is_decidable(record) and (can_pass(record) or verdicts != {PASS})
+    settled = len(verdicts) == 1 and verdicts <= {PASS, FAIL} and (record.outcome.scored or decides)
+    seen = record.outcome.detail or ("scored " + record.outcome.status if record.outcome.scored else "no score")
+    entry = Entry(target=target, kind=kind or HELD, why=seen, record=digest, said=said)
+    yield _judged(entry, verdicts, settled=settled)
+
+
+def _of_repeats(rows: Sequence[Row], adjudications: Sequence[Adjudication], suspects: Suspects) -> Iterator[Entry]:
+    """Repeats of a case in a mode that do not agree. Only an agreed PASS of people closes it; no score changes."""
+    groups: dict[Target, list[Row]] = {}
+    for row in rows:
+        planned = row.planned
+        target = Target(suite=planned.suite, case_id=planned.case_id, mode=planned.mode.value)
+        groups.setdefault(target, []).append(row)
+    for target, group in groups.items():
+        statuses = [row.record.outcome.status for row in group if row.record.outcome.scored]
+        if len(set(statuses)) < 2:
+            continue
+        digest = content_digest(row.record for row in group)
+        said = voices(adjudications, target, digest)
+        verdicts = {item.verdict for item in said}
+        why = f"{statuses.count('PASS')} of {len(statuses)} scored repeats passed"
+        critical = (target.suite, target.case_id) in suspects.critical and target.mode == Mode.PROGRESSIVE.value
+        entry = Entry(target=target, kind=FLAKY, why=why, record=digest, said=said, holds=critical)
+        yield _judged(entry, verdicts, settled=verdicts == {PASS})
+
+
+def _of_cases(rows: Sequence[Row], adjudications: Sequence[Adjudication], suspects: Suspects) -> Iterator[Entry]:
+    """Cases that may have been seen, and cases somebody spoke about as a whole."""
+    spoken = {item.target for item in adjudications if item.target.mode is None}
+    for suite, case_id in dict.fromkeys(map(_key, rows)):
+        target = Target(suite=suite, case_id=case_id)
+        why = suspects.contaminated.get((suite, case_id))
+        if why is None and target not in spoken:
+            continue
+        digest = content_digest(row.record for row in rows if _key(row) == (suite, case_id))
+        said = voices(adjudications, target, digest)
+        if why is None and not said:
+            continue
+        verdicts = {item.verdict for item in said}
+        kind = HELD if why is None else CONTAMINATION
+        entry = Entry(target=target, kind=kind, why=why or "the case as a whole", record=digest, said=said)
+        yield _judged(entry, verdicts, settled=verdicts == {PASS})
+
+
+def _judged(entry: Entry, verdicts: set[str], *, settled: bool) -> Entry:
+    """The entry after what was said of it. ``holds`` of the one given says that its own kind holds the gate here."""
+    kind = entry.kind
+    if len(verdicts) > 1:
+        kind = DISAGREEMENT
+    elif verdicts == {ORACLE_INVALID}:
+        kind = ORACLE_DOUBT
+    elif verdicts == {HOLD}:
+        kind = HELD
+    holds = not settled and (entry.holds or kind in HOLDING)
+    return replace(entry, kind=kind, is_open=not settled, holds=holds)
+
+
+def nothing_held_line(queue: Sequence[Entry]) -> GateLine:
+    """No entry that must be held is open. An abstention alone is not counted here: its trial has no score already."""
+    held = [entry for entry in queue if entry.holds]
+    n_open = sum(entry.is_open for entry in queue)
+    return GateLine(
+        name="nothing_held",
+        status=Status.UNDECIDED if held else Status.PASSED,
+        number=f"{len(held)} held, {n_open} of {len(queue)} in the queue open",
+        limit="0 held",
+        detail=tuple(f"{entry.target}: {entry.kind}, {entry.why}" for entry in held),
+    )

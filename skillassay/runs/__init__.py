@@ -1,0 +1,1 @@
+"""A run: its plan, its trials, and the records that it leaves."""

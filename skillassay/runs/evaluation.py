@@ -1,0 +1,253 @@
+"""A whole evaluation: open the models, run the plan into a record, assess it, write the result. Owns that order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from skillassay.agents.about import agents_of
+from skillassay.agents.known import own_model_of
+from skillassay.contract.frozen import require_whole
+from skillassay.contract.groups import unstated
+from skillassay.holdout.doubts import barred_cases, standing_doubt
+from skillassay.holdout.withholding import Withholding
+from skillassay.locks.proof import evidence_bodies
+from skillassay.models.base import Model, ModelIdentity
+from skillassay.models.naming import AGENT
+from skillassay.people.adjudication import read_adjudications
+from skillassay.people.audit import use_waivers
+from skillassay.people.governed import people_json
+from skillassay.people.waiving import sound_waivers
+from skillassay.report.base import RunView
+from skillassay.runs.asking import Asked, open_models
+from skillassay.runs.attempts import again_of, build_todo
+from skillassay.runs.header import build_header, kept_cases_bytes
+from skillassay.runs.hushed import hushed
+from skillassay.runs.keeping import kept_words
+from skillassay.runs.preparation import Prepared, moved_paths
+from skillassay.runs.rebuild import refuse_other_run, refuse_unlike
+from skillassay.runs.results import build_result
+from skillassay.runs.retention import HASH, Retention, drop_key
+from skillassay.runs.runner import Listener, execute, is_trial_running
+from skillassay.runs.snapshot import Snapshot, take_snapshot
+from skillassay.runs.store import (
+    RunWriter,
+    new_run_id,
+    now_utc,
+    read_header,
+    read_records,
+    read_result,
+    run_folder,
+)
+from skillassay.runs.trial import TrialParts
+from skillassay.scoring.assessment import Assessment, RunFacts, assess, facts_from_json
+from skillassay.subjects.base import Subject
+from skillassay.subjects.offering import Offering
+from skillassay.subjects.opening import SubjectParts, open_subject, subject_notice
+from skillassay.suites.freshness import stale_outcome
+from skillassay.suites.kept import CASES_FILE
+
+SIDES = ("candidate", "judge")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """How a run begins: anew, as the run ``resume`` that goes on, or as a new one that must be the run ``like`` again.
+
+    ``retry_unscored`` also tries again what of the run that is resumed may be (see :mod:`skillassay.runs.attempts`).
+    """
+
+    resume: str | None = None
+    like: str | None = None
+    retry_unscored: bool = False
+
+
+ANEW = Start()
+
+
+def evaluate(prepared: Prepared, listener: Listener, *, start: Start = ANEW) -> RunView:
+    """Run (or go on with) an evaluation to its result. Raises :class:`StoreError` when the record cannot be written."""
+    if prepared.request.with_waivers:
+        sound_waivers(prepared.project.root)  # asked before anything is spent, not when it is over
+    with ExitStack() as stack:
+        if prepared.contract.retention == HASH or prepared.facts.holdout is not None:
+            stack.enter_context(hushed(is_heard=is_trial_running))
+        frozen = stack.enter_context(take_snapshot(prepared.project.usable, prepared.cases, prepared.earlier_skills))
+        asked = stack.enter_context(open_models(prepared, warn=listener.warn))
+        own = own_model_of(prepared.subject)
+        models = describe_models(asked.candidate.identity, asked.judge.identity, own_model=own)
+        for notice in filter(None, (subject_notice(prepared.subject), *prepared.notices)):
+            listener.warn(notice)
+        subject = stack.enter_context(open_subject(prepared.subject, _subject_parts(prepared, frozen, asked)))
+        writer = _open_writer(prepared, models, start, _retention(prepared, frozen, models))
+        with _closing(writer):
+            todo = build_todo(prepared.plan, read_records(writer.folder), retry_unscored=start.retry_unscored)
+            writer.event("run_started" if start.resume is None else "run_resumed", n_tried_again=len(todo.earlier))
+            parts = replace(_parts(prepared, frozen, subject, asked.judge), **_hidden(prepared, writer))
+            jobs = prepared.request.jobs
+            if start.retry_unscored and not todo.trials:
+                listener.warn("nothing to try again: no trial lost its score to judge, provider or machine")
+            interrupted = execute(todo, parts, writer, jobs=jobs, listener=listener, on_stop=asked.stop)
+            view = _finish(prepared, writer, interrupted=interrupted)
+            return view if interrupted else replace(view, recording=asked.save(writer.folder.name))
+
+
+def _retention(prepared: Prepared, frozen: Snapshot, models: Mapping[str, Any]) -> Retention:
+    """What this run keeps, and the names that its records may hold under any rule."""
+    asked = [models[side] for side in SIDES] + [models[side].get("recorded", {}) for side in SIDES]
+    catalogs = [frozen.catalog, *(older.catalog for older in frozen.previous.values())]
+    names = kept_words(catalogs, subjects=[prepared.subject], models=filter(None, (m.get("name") for m in asked)))
+    return Retention(rule=prepared.contract.retention, names=names)
+
+
+def _open_writer(prepared: Prepared, models: dict[str, Any], start: Start, retention: Retention) -> RunWriter:
+    root = prepared.project.root
+    agents = agents_of(prepared.subject, prepared.models.judge, prepared.isolation)
+    header = build_header(prepared, run_id=new_run_id(), created_at=now_utc(), models=models, agents=agents)
+    if start.resume is not None:
+        folder = run_folder(root, start.resume)
+        refuse_other_run(header, read_header(folder))
+        return RunWriter.reopen(folder, retention)
+    if start.like is not None:
+        refuse_unlike(header, read_header(run_folder(root, start.like)))
+    return RunWriter.create(root, header, retention, files={CASES_FILE: kept_cases_bytes(prepared)})
+
+
+@contextmanager
+def _closing(writer: RunWriter) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        writer.close()
+
+
+def _subject_parts(prepared: Prepared, frozen: Snapshot, asked: Asked) -> SubjectParts:
+    return SubjectParts(
+        model=asked.candidate,
+        direct=asked.direct,
+        terms=prepared.contract.candidate,
+        offering=Offering(
+            catalog=frozen.catalog,
+            prompt_skills=frozen.prompt_skills,
+            eager_scope=prepared.contract.eager_scope,
+            previous=frozen.previous,
+        ),
+        isolation=prepared.isolation,
+        policy=prepared.policy,
+        limits=prepared.limits,
+    )
+
+
+def _parts(prepared: Prepared, frozen: Snapshot, subject: Subject, judge: Model) -> TrialParts:
+    return TrialParts(
+        subject=subject,
+        judge=judge,
+        judge_terms=prepared.contract.judge,
+        cases={(case.suite, case.id): case for case in frozen.cases},
+        checks=prepared.project.checks,
+    )
+
+
+def _hidden(prepared: Prepared, writer: RunWriter) -> dict[str, Any]:
+    """What the trials must know of cases that are stale, hidden or out of reach."""
+    day = date.fromisoformat(read_header(writer.folder)["created_at"][:10])
+    limit = prepared.contract.freshness_max_age_days
+    aged = ((case, stale_outcome(case, on=day, max_age_days=limit)) for case in prepared.cases)
+    barred = {(case.suite, case.id): outcome for case, outcome in aged if outcome is not None}
+    state, key = prepared.holdout, None
+    if state is not None and state.holdout is not None:
+        barred, key = barred | barred_cases(state), state.holdout.key
+    rule = None
+    if key is not None and state is not None and state.sealed is not None:
+        rule = Withholding(suite=state.sealed.suite, key=key, names=writer.retention.names)
+    return {"barred": barred, "withholding": rule}
+
+
+def _finish(prepared: Prepared, writer: RunWriter, *, interrupted: bool) -> RunView:
+    folder, header = writer.folder, read_header(writer.folder)
+    records = tuple(read_records(folder))
+    moved, said = moved_paths(prepared), read_adjudications(folder)
+    assessment = assess(prepared.facts, records, moved=moved, interrupted=interrupted)
+    # What people said since the run was made counts for its evidence; its result is what was recorded.
+    final = assess(prepared.facts, records, moved=moved, interrupted=interrupted, adjudications=said)
+    effective = None
+    if prepared.request.with_waivers and not interrupted:
+        effective = use_waivers(prepared.project.root, final.decision, header, command="eval")
+    occurred_at = now_utc()
+    bodies, why_not = evidence_bodies(prepared, final, header=header, occurred_at=occurred_at, effective=effective)
+    writer.event("run_finished", decision=assessment.decision.status.value)
+    writer.finish(
+        build_result(prepared.facts, assessment, header, occurred_at=occurred_at)
+        | {"evidence": bodies, "no_evidence": why_not, **people_json(final, effective)}
+    )
+    if not interrupted and not any(again_of(row.record) for row in assessment.scores.rows):
+        drop_key(folder)  # nothing of the run is left to do
+    view = _view(prepared.facts, final, header, folder, {"occurred_at": occurred_at, "no_evidence": why_not})
+    return replace(view, effective=effective)
+
+
+def load_view(root: Path, run_id: str | None) -> RunView:
+    """A stored run, assessed anew from its records. Calls no model. Raises :class:`StoreError`."""
+    folder = run_folder(root, run_id)
+    header, result = read_header(folder), read_result(folder)
+    groups = require_whole(header, result)
+    facts = replace(facts_from_json(header["facts"]), unstated=unstated(groups))
+    moved = tuple(result["moved_skills"]) if result is not None else ()
+    interrupted = result is None or bool(result["interrupted"])
+    said = read_adjudications(folder)
+    doubt = standing_doubt(root, facts.holdout)
+    records = read_records(folder)
+    assessment = assess(facts, records, moved=moved, interrupted=interrupted, adjudications=said, voided=doubt)
+    ended = result or {"occurred_at": header["created_at"], "no_evidence": {}}
+    return _view(facts, assessment, header, folder, ended)
+
+
+def _view(
+    facts: RunFacts, assessment: Assessment, header: Mapping[str, Any], folder: Path, ended: Mapping[str, Any]
+) -> RunView:
+    return RunView(
+        facts=facts,
+        assessment=assessment,
+        header=header,
+        place="/".join(folder.parts[-3:]),
+        evidence=ended["no_evidence"],
+        occurred_at=ended["occurred_at"],
+        root=folder.parents[2],
+    )
+
+
+def describe_models(candidate: ModelIdentity, judge: ModelIdentity, *, own_model: str | None = None) -> dict[str, Any]:
+    """Both models as a record says them. Independent means that neither model nor endpoint is shared.
+
+    ``own_model`` names an agent that asked a model which nobody here knows: then that is the candidate, whatever was
+    named, and nothing shows that the judge is another one.
+    """
+    if own_model is not None:
+        candidate = ModelIdentity(provider=AGENT, name=own_model, endpoint=None, is_fixture=False)
+
+    def words(identity: ModelIdentity) -> dict[str, Any]:
+        return {
+            "label": identity.label,
+            "provider": identity.provider,
+            "name": identity.name,
+            # A fixture's port is another one in every run and says nothing.
+            "endpoint": "embedded" if identity.is_fixture else identity.endpoint,
+            **({"address": identity.address} if identity.address is not None else {}),
+            "is_fixture": identity.is_fixture,
+            "is_replay": identity.is_replay,
+            **({"recorded": asdict(identity.recorded)} if identity.recorded is not None else {}),
+        }
+
+    # Of a recording those count whose answers it holds: two sides in one file need not be one model.
+    first, second = candidate.recorded or candidate, judge.recorded or judge
+    shared_model = (first.provider, first.name) == (second.provider, second.name)
+    shared_endpoint = first.provider == second.provider and first.endpoint == second.endpoint
+    return {
+        "candidate": words(candidate) | ({"own_model": True} if own_model is not None else {}),
+        "judge": words(judge),
+        "independent": own_model is None and not (shared_model or shared_endpoint),
+    }

@@ -1,0 +1,1 @@
+"""From records to numbers. Pure: no file, no clock, no model."""

@@ -1,0 +1,220 @@
+"""What a run was about, and its assessment from records. Owns the facts that a header keeps so that a stored run can be
+scored, gated and reported again without the project it came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from skillassay.canonical import Json
+from skillassay.contract.contract import GateTerms, SliceTerms
+from skillassay.contract.limits import gate_from_json, gate_to_json, slices_from_json, slices_to_json
+from skillassay.errors import StoreError
+from skillassay.gate.decide import Decision, GateInput, decide
+from skillassay.holdout.sealed import HoldoutUse
+from skillassay.holdout.voiding import void_records
+from skillassay.people.adjudication import Adjudication, decided_records
+from skillassay.people.review import Entry, Suspects, build_queue, doubts_by_case
+from skillassay.runs.plan import Mode, Plan, PlannedTrial
+from skillassay.runs.record import TrialRecord, content_digest
+from skillassay.scoring.breakdown import About, Breakdown, build_breakdown
+from skillassay.scoring.scores import Scores, score_run
+from skillassay.suites.expectation import Expectation
+from skillassay.suites.parts import PartTotal, cases_apart, part_totals
+from skillassay.suites.traits import Traits, traits_from_json, traits_to_json
+
+CaseKey = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFacts:
+    """Plan and rules of a run, fixed before its first trial. ``parts`` has each case's part of the dataset, ``traits``
+    what else of it a gate must know, and ``slice_terms`` what the contract says of slices; ``unstated`` is what it does
+    not say and must, which a header keeps in the groups of its contract; ``holdout`` is the one that it planned.
+    ``own_model`` is the agent that answered with a model of its own, which nobody here knows."""
+
+    plan: Plan
+    gate: GateTerms
+    is_fixture: bool
+    estimated_tokens: bool
+    critical_cases: frozenset[CaseKey]
+    critical_criteria: frozenset[CaseKey]
+    graded_cases: Mapping[str, int]
+    slices: Mapping[CaseKey, str]
+    expected: Mapping[CaseKey, Expectation]
+    skill_names: Mapping[str, str]
+    parts: Mapping[CaseKey, str] = field(default_factory=dict)
+    traits: Mapping[CaseKey, Traits] = field(default_factory=dict)
+    slice_terms: Mapping[str, SliceTerms] = field(default_factory=dict)
+    unstated: tuple[str, ...] = ()
+    holdout: HoldoutUse | None = None
+    own_model: str | None = None
+
+    @property
+    def about(self) -> About:
+        """What is known of the cases."""
+        return About(slices=self.slices, parts=self.parts, traits=self.traits, slice_terms=self.slice_terms)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assessment:
+    """Scores and decision of a run, with the digest of the records' content.
+
+    ``decision`` heeds what people adjudicated, ``recorded`` is the one without; ``queue`` is what is for people to see.
+    """
+
+    scores: Scores
+    breakdown: Breakdown
+    parts: tuple[PartTotal, ...]
+    decision: Decision
+    recorded: Decision
+    queue: tuple[Entry, ...]
+    content_digest: str
+    interrupted: bool
+    moved: tuple[str, ...]
+
+
+def assess(
+    facts: RunFacts,
+    records: Iterable[TrialRecord],
+    *,
+    moved: tuple[str, ...],
+    interrupted: bool = False,
+    adjudications: Sequence[Adjudication] = (),
+    voided: str | None = None,
+) -> Assessment:
+    """Score and gate a run from its records and what people said of them. Pure: the same give the same assessment.
+
+    ``voided`` says why the holdout that the run planned counts no more.
+    """
+    recorded_now = records = tuple(records)
+    decided = decided_records(records, adjudications)
+    if voided is not None and facts.holdout is not None:
+        use = replace(facts.holdout, doubts=tuple(dict.fromkeys((*facts.holdout.doubts, voided))))
+        facts = replace(facts, holdout=use)
+        records, decided = (void_records(each, use, voided) for each in (records, decided))
+    rows = score_run(facts.plan, recorded_now, slices=facts.slices).rows
+    queue = build_queue(rows, adjudications, _suspects(facts))
+    scores, breakdown, decision = _decide(facts, decided, moved, queue)
+    recorded = decision
+    if adjudications:
+        recorded = _decide(facts, records, moved, build_queue(rows, (), _suspects(facts)))[2]
+    return Assessment(
+        scores=scores,
+        breakdown=breakdown,
+        parts=part_totals(scores.rows, facts.parts, facts.plan.modes),
+        decision=decision,
+        recorded=recorded,
+        queue=queue,
+        content_digest=content_digest(recorded_now),
+        interrupted=interrupted,
+        moved=moved,
+    )
+
+
+def _suspects(facts: RunFacts) -> Suspects:
+    use = facts.holdout
+    hidden = {(t.suite, t.case_id) for t in facts.plan.trials if use is not None and t.suite == use.suite}
+    doubts = () if use is None else use.doubts
+    return Suspects(
+        critical=facts.critical_cases | facts.critical_criteria, contaminated=doubts_by_case(doubts, hidden)
+    )
+
+
+def _decide(
+    facts: RunFacts, records: Sequence[TrialRecord], moved: tuple[str, ...], queue: tuple[Entry, ...]
+) -> tuple[Scores, Breakdown, Decision]:
+    scores = score_run(facts.plan, records, slices=facts.slices, apart=cases_apart(facts.parts))
+    breakdown = build_breakdown(scores.rows, facts.about, n_repeats=facts.plan.repeats)
+    given = GateInput(
+        plan=facts.plan,
+        terms=facts.gate,
+        is_fixture=facts.is_fixture,
+        critical_cases=facts.critical_cases,
+        critical_criteria=facts.critical_criteria,
+        graded_cases=facts.graded_cases,
+        moved_skills=moved,
+        skill_names=facts.skill_names,
+        about=facts.about,
+        breakdown=breakdown,
+        unstated=facts.unstated,
+        queue=queue,
+        holdout=facts.holdout,
+        own_model=facts.own_model,
+    )
+    return scores, breakdown, decide(scores, given)
+
+
+def facts_to_json(facts: RunFacts) -> dict[str, Json]:
+    """The facts as a header keeps them."""
+    return {
+        "modes": [mode.value for mode in facts.plan.modes],
+        "repeats": facts.plan.repeats,
+        "whole_skills": list(facts.plan.whole_skills),
+        "partial_skills": list(facts.plan.partial_skills),
+        "trials": [asdict(trial) for trial in facts.plan.trials],
+        "gate": gate_to_json(facts.gate),
+        "is_fixture": facts.is_fixture,
+        "estimated_tokens": facts.estimated_tokens,
+        "critical_cases": sorted(list(key) for key in facts.critical_cases),
+        "critical_criteria": sorted(list(key) for key in facts.critical_criteria),
+        "graded_cases": dict(facts.graded_cases),
+        "expected": [
+            {"case": list(key), "skills": item.skills, "scripts": item.scripts}
+            for key, item in sorted(facts.expected.items())
+        ],
+        "skill_names": dict(facts.skill_names),
+        "slices": [[*key, name] for key, name in sorted(facts.slices.items())],
+        "parts": [[*key, name] for key, name in sorted(facts.parts.items())],
+        "traits": traits_to_json(facts.traits),
+        "slice_terms": slices_to_json(facts.slice_terms),
+        "holdout": None if facts.holdout is None else asdict(facts.holdout),
+        **({} if facts.own_model is None else {"own_model": facts.own_model}),
+    }
+
+
+def facts_from_json(value: Mapping[str, Any]) -> RunFacts:
+    """The facts of a stored run. Raises :class:`StoreError` when a field is missing."""
+    try:
+        plan = Plan(
+            trials=tuple(PlannedTrial(**{**trial, "mode": Mode(trial["mode"])}) for trial in value["trials"]),
+            modes=tuple(Mode(mode) for mode in value["modes"]),
+            repeats=value["repeats"],
+            whole_skills=tuple(value["whole_skills"]),
+            partial_skills=tuple(value["partial_skills"]),
+        )
+        return RunFacts(
+            plan=plan,
+            gate=gate_from_json(value["gate"]),
+            is_fixture=value["is_fixture"],
+            estimated_tokens=value["estimated_tokens"],
+            critical_cases=frozenset((suite, case) for suite, case in value["critical_cases"]),
+            critical_criteria=frozenset((suite, case) for suite, case in value["critical_criteria"]),
+            graded_cases=value["graded_cases"],
+            expected={
+                (item["case"][0], item["case"][1]): Expectation(
+                    skills=_names(item["skills"]), scripts=_names(item["scripts"])
+                )
+                for item in value["expected"]
+            },
+            skill_names=value["skill_names"],
+            slices={(suite, case): name for suite, case, name in value["slices"]},
+            # Not in headers from before there were parts.
+            parts={(suite, case): name for suite, case, name in value.get("parts", ())},
+            traits=traits_from_json(value.get("traits", ())),
+            slice_terms=slices_from_json(value.get("slice_terms", {})),
+            holdout=_use(value.get("holdout")),
+            own_model=value.get("own_model"),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoreError(f"the run's header lacks a fact: {error}", hint="it was damaged; run again") from error
+
+
+def _use(value: dict[str, Any] | None) -> HoldoutUse | None:
+    return None if value is None else HoldoutUse(**{**value, "doubts": tuple(value["doubts"])})
+
+
+def _names(value: list[str] | None) -> tuple[str, ...] | None:
+    return None if value is None else tuple(value)

@@ -1,0 +1,1 @@
+"""Skills as they lie on disk: their text, their files, their digest, their version."""
