@@ -20,30 +20,33 @@ ground       __init__ clock commandline errors folding patterns printable regula
 .            suites.expectation
 foundation   blotting canonical findings checks.base checks.figures gate.lines isolation.process isolation.produced
 .            isolation.trampoline models.attempt models.breaker models.naming models.retry report.layout skills.content
-terms        inside ledger agents.base contract.groups contract.limits fixture.files locks.terms models.base
-.            models.endpoint models.wire
-replies      models.stored_reply
+terms        inside ledger agents.base calibration.pin contract.groups contract.limits fixture.files locks.terms
+.            models.base models.endpoint models.wire
+replies      calibration.labels models.stored_reply
 formats      documents agents.claude_code agents.codex agents.commands agents.gemini_cli agents.launching
-.            checks.json_answer checks.lines checks.numbers checks.pattern checks.text fixture.base interop.exchange
-.            locks.evidence models.calls models.gemini_wire models.openai_wire models.pacing models.tape runs.record
-.            skills.adk_lints skills.digest skills.frontmatter skills.git_folder skills.lints suites.facts suites.files
-kept         people.adjudication runs.hushed runs.retention
-readers      schema agents.ending checks.__init__ isolation.script locks.lockfile models.gemini models.openai_chat
-.            models.recording models.replay runs.store skills.skill suites.normal
+.            calibration.measure checks.json_answer checks.lines checks.numbers checks.pattern checks.text fixture.base
+.            interop.exchange locks.evidence models.calls models.gemini_wire models.openai_wire models.pacing
+.            models.tape runs.record skills.adk_lints skills.digest skills.frontmatter skills.git_folder skills.lints
+.            suites.facts suites.files
+kept         calibration.certificate people.adjudication runs.hushed runs.retention
+readers      schema agents.ending calibration.standing checks.__init__ isolation.script locks.lockfile models.gemini
+.            models.openai_chat models.recording models.replay runs.store skills.skill suites.normal
 lists        agents.described contract.downgrades contract.frozen holdout.sealed models.reply_store people.waiver
 .            scoring.code suites.drift
-rules        tools agents.known contract.contract fixture.rules holdout.voiding holdout.withholding judging.reply
-.            locks.lock locks.revisions models.caching people.effective skills.bump skills.discovery suites.case
-judgement    agents.about fixture.server holdout.leakage judging.behavior judging.judge locks.base_lock locks.binding
-.            models.agent runs.keeping runs.plan skills.names suites.exposure suites.kept suites.traits
-proofs       locks.relock runs.attempts suites.references
-project      project prompts locks.stored_proof models.opening scoring.scores subjects.adk_model subjects.adk_scripts
-.            subjects.adk_skills subjects.base
-arms         gate.rows people.review people.waiving scoring.arms scoring.billing scoring.matrices scoring.repeats
-.            scoring.since subjects.equipment subjects.offering suites.freshness suites.parts
-conditions   gate.skills gate.trials holdout.hidden people.audit scoring.slices
-breakdown    holdout.doubts holdout.sealing scoring.breakdown
-themes       gate.behavior gate.contract gate.holdout gate.slices scoring.breakdown_json
+rules        tools agents.known contract.contract fixture.rules holdout.voiding judging.reply locks.lock
+.            locks.revisions models.caching people.effective skills.bump skills.discovery suites.case
+judgement    agents.about calibration.items contract.stated fixture.server holdout.leakage holdout.withholding
+.            judging.behavior judging.judge locks.base_lock locks.binding models.agent runs.keeping runs.plan
+.            skills.names suites.controls suites.exposure suites.kept suites.traits
+proofs       calibration.labelling calibration.verdicts locks.relock runs.attempts suites.references
+project      project prompts calibration.calibrating calibration.references locks.stored_proof models.opening
+.            scoring.scores subjects.adk_model subjects.adk_scripts subjects.adk_skills subjects.base
+arms         calibration.importing gate.rows people.review scoring.arms scoring.billing scoring.matrices
+.            scoring.repeats scoring.since subjects.equipment subjects.offering suites.freshness suites.parts
+conditions   gate.skills gate.trials holdout.hidden holdout.searching people.looked scoring.slices
+breakdown    holdout.doubts holdout.sealing people.waiving scoring.breakdown
+themes       gate.asked gate.behavior gate.contract gate.holdout gate.judge gate.slices people.audit
+.            scoring.breakdown_json
 decision     gate.decide runs.snapshot runs.trial subjects.adk subjects.agent subjects.loop
 execution    locks.locking runs.runner scoring.assessment subjects.opening
 earlier      contract.frozen_result skills.earlier
@@ -51,15 +54,15 @@ preparation  locks.relocking runs.preparation runs.results
 freezing     contract.freeze
 headers      people.governed runs.header runs.rebuild scoring.comparison
 views        locks.proof report.base suites.routing
-asking       report.breakdown report.comparison report.hints report.parts report.people report.queue report.suites
-.            runs.asking
+asking       report.breakdown report.calibration report.comparison report.hints report.item report.parts report.people
+.            report.queue report.suites runs.asking
 reports      report.document report.table runs.evaluation
 people       people.reviewing
 terminal     cli.options cli.output
 progress     cli.progress
 formats_out  cli.show
-commands     cli.bump cli.check cli.compare cli.e2e cli.evaluate cli.gate cli.holdout cli.import_ cli.lock cli.report
-.            cli.review cli.suite
+commands     cli.bump cli.calibrate cli.check cli.compare cli.e2e cli.evaluate cli.gate cli.holdout cli.import_
+.            cli.label cli.lock cli.report cli.review cli.suite
 recording    cli.record
 table        cli.main
 start        __main__

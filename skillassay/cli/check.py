@@ -11,13 +11,15 @@ from skillassay.canonical import Json
 from skillassay.cli.output import count_text, counted, emit, emit_json, first_step, print_findings
 from skillassay.clock import today
 from skillassay.contract.contract import incomplete_findings
+from skillassay.contract.stated import stated_findings
 from skillassay.errors import Exit
 from skillassay.findings import Finding, Severity, sort_findings
-from skillassay.holdout.doubts import holdout_findings
+from skillassay.holdout.doubts import holdout_findings, inspect_holdout
 from skillassay.locks.locking import check_lock
 from skillassay.people.waiving import check_waivers
 from skillassay.project import Project, load_project
 from skillassay.skills.skill import VERSION_MISSING
+from skillassay.suites.controls import control_findings
 from skillassay.suites.freshness import freshness_findings
 
 
@@ -40,7 +42,7 @@ def command(ctx: click.Context, *, strict: bool, base: str | None, notes: bool, 
     project = load_project(Path(ctx.obj["root"]))
     lock = check_lock(project, base=base)
     stated = incomplete_findings(project.contract) if project.suites or project.contract.path is not None else ()
-    more = (*check_waivers(project), *holdout_findings(project), *_ages(project))
+    more = (*check_waivers(project), *holdout_findings(project, inspect_holdout(project)), *_ages(project), *_doubts(project))
     findings = sort_findings([*project.findings, *stated, *_fixture_findings(project), *more, *lock.findings])
     failing = {Severity.ERROR, Severity.WARNING} if strict else {Severity.ERROR}
     failed = any(finding.severity in failing for finding in findings)
@@ -57,6 +59,11 @@ def command(ctx: click.Context, *, strict: bool, base: str | None, notes: bool, 
 
 def _ages(project: Project) -> tuple[Finding, ...]:
     return freshness_findings(project.suites, on=today(), max_age_days=project.contract.freshness_max_age_days)
+
+
+def _doubts(project: Project) -> tuple[Finding, ...]:
+    """What is sound, and keeps the gate from saying what its reader may think that it says."""
+    return (*stated_findings(project.contract), *control_findings(project.suites))
 
 
 def _fixture_findings(project: Project) -> tuple[Finding, ...]:

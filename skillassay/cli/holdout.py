@@ -51,15 +51,17 @@ def seal(ctx: click.Context, /, *, new_key: bool) -> int:
 @click.option("--format", "form", type=click.Choice(("table", "json")), default="table", show_default=True)
 @click.pass_context
 def check(ctx: click.Context, /, *, form: str) -> int:
-    """Look for the holdout's texts in skills, suites, fixtures, instructions, labels and recordings, and for tuning.
+    """Look for the holdout's texts in every text file of the project, ignored ones too, and for runs for tuning.
 
-    Says where which case was found, and never its text. Reads the project and its stored runs; writes nothing.
+    Says where which case was found, and never its text; and which files could not be looked through. Reads the project
+    and its stored runs; writes nothing.
 
     Exit codes: 0 nothing found; 1 exposed, tuned on or voided; 2 wrong usage; 3 it cannot be looked for.
     """
     project = _project(ctx)
-    state, findings = inspect_holdout(project), holdout_findings(project)
+    state = inspect_holdout(project)
     assert state is not None
+    findings = holdout_findings(project, state)
     exposed = any(one.severity is Severity.ERROR and one.code != UNUSABLE for one in findings)
     if form == "json":
         emit_json(_json(state))
@@ -111,7 +113,8 @@ def _summary(state: HoldoutState) -> str:
     what = f"{state.sealed.suite} {state.sealed.version}, {len(state.sealed.cases)} cases"
     looked = "looked for" if state.looked else "not looked for"
     n_cases = len({one.case_id for one in state.exposures})
-    return f"holdout {what}: {looked}, {n_cases} exposed, {len(state.tuning_runs)} runs for tuning"
+    where = f" in {state.search.n_files} files ({len(state.search.skipped)} not looked through)" if state.looked else ""
+    return f"holdout {what}: {looked}{where}, {n_cases} exposed, {len(state.tuning_runs)} runs for tuning"
 
 
 def _json(state: HoldoutState) -> dict[str, object]:
@@ -126,6 +129,8 @@ def _json(state: HoldoutState) -> dict[str, object]:
             {"case": one.case_id, "path": one.path, "fields": list(one.fields), "runs": one.n_found}
             for one in state.exposures
         ],
+        "files_looked_through": state.search.n_files,
+        "files_skipped": [{"path": one.path, "why": one.why} for one in state.search.skipped],
         "tuning_runs": list(state.tuning_runs),
         "voided": None if sealed is None else sealed.void_reason,
     }

@@ -28,6 +28,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "compare": ("compare", "Compare two stored runs trial by trial, where their contracts allow it."),
     "report": ("report", "Show a stored run again as a table, Markdown or JSON."),
     "review": ("review", "Show what of a run people must look at, or say what one decided."),
+    "label": ("label", "Say of answers whether they meet what the judge decides, blind to it."),
+    "calibrate": ("calibrate", "Compare the judge with people's labels; certify it, or say why not."),
     "import": ("import_", "Read another tool's evals.json into a suite here."),
 }
 """Command name -> (module in skillassay.cli, one line of help). Modules are imported when their command is called."""

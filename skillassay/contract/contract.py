@@ -17,14 +17,18 @@ from skillassay.contract.groups import FIELDS, unstated
 from skillassay.contract.limits import (
     GateTerms,
     SliceTerms,
+    calibration_binding,
     exact_fraction,
     gate_binding,
     raised_quality_min,
+    read_calibration,
     read_gate,
     read_slices,
 )
 from skillassay.contract.terms import (
     DEFAULT_INSTRUCTIONS,
+    NONE_KNOWN,
+    CalibrationTerms,
     CandidateTerms,
     DatasetTerms,
     EnvironmentTerms,
@@ -45,6 +49,7 @@ __all__ = [  # the words of a contract come from here, in whichever module they 
     "CONTRACT_PATH",
     "DEFAULT_GLOBS",
     "DEFAULT_INSTRUCTIONS",
+    "CalibrationTerms",
     "CandidateTerms",
     "Contract",
     "DatasetTerms",
@@ -129,8 +134,9 @@ class Contract:
         """What evidence proves something under: candidate, judge, gate rules, scorer version.
 
         The models are those of the run, which a command-line option may have changed. Identity, the words on the
-        dataset, globs, retention and lock rules never count: they change no answer and no verdict. A rule that is at
-        its default stays out, since older evidence was made without a word on it.
+        dataset, globs, retention and lock rules never count: they change no answer and no verdict. Of the words on the
+        dataset one does: whether leakage is suspected. A rule that is at its default stays out, since older evidence
+        was made without a word on it.
         """
         return {
             "candidate": {
@@ -149,10 +155,12 @@ class Contract:
                 "prompt": prompts.judge,
                 "max_output_tokens": self.judge.max_output_tokens,
                 **_named(endpoint=self.judge.endpoint),
+                **calibration_binding(self.judge.calibration),
             },
             "gate": gate_binding(self.gate, self.slices),
             **({"holdout": self.holdout.suite} if self.holdout is not None else {}),
             **({"freshness": self.freshness_max_age_days} if self.freshness_max_age_days is not None else {}),
+            **({"leakage": self.dataset.leakage} if self.dataset.leakage != NONE_KNOWN else {}),
             "scorer": SCORER_VERSION,
         }
 
@@ -237,6 +245,10 @@ def _settled(terms: Mapping[str, Any]) -> dict[str, Any]:
     return {**terms, **whole, **{key: float(terms[key]) for key in _REAL if key in terms}}
 
 
+def _judge(value: Mapping[str, Any]) -> JudgeTerms:
+    return JudgeTerms(**{**_settled(value), "calibration": read_calibration(value.get("calibration", {}))})
+
+
 def build_contract(value: Mapping[str, Any]) -> Contract:
     """A contract from a validated document."""
     suites = value.get("suites", {})
@@ -255,7 +267,7 @@ def build_contract(value: Mapping[str, Any]) -> Contract:
         dataset=DatasetTerms(**value.get("dataset", {})),
         expected=ExpectedTerms(**value.get("expected", {})),
         scoring=ScoringTerms(**value.get("scoring", {})),
-        judge=JudgeTerms(**_settled(value.get("judge", {}))),
+        judge=_judge(value.get("judge", {})),
         environment=EnvironmentTerms(**value.get("environment", {})),
         eager_scope=value.get("eager", {}).get("scope", default.eager_scope),
         gate=read_gate(value.get("gate", {})),

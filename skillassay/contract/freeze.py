@@ -134,7 +134,12 @@ def _judgment(prepared: Prepared) -> Group:
             "suites": {suite.name: suite.version for suite in prepared.project.suites if suite.name in suites},
         },
         "order_policy": terms.order,
-        "abstention": [f"{_name(case)}#{one.id}" for case in planned for one in case.rubric if one.may_abstain],
+        "abstention": [
+            f"{_name(case)}#{one.id}"
+            for case in planned
+            for one in case.rubric
+            if one.may_abstain and case.part != HOLDOUT  # the ids are a hidden author's words
+        ],
         "human_adjudication": terms.human_adjudication,
     }
 

@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from skillassay.canonical import Json
+from skillassay.contract.terms import CalibrationTerms
 from skillassay.errors import UsageError
 
 
@@ -71,6 +72,25 @@ def read_slices(value: Mapping[str, Any]) -> dict[str, SliceTerms]:
 def _exact(terms: Mapping[str, Any]) -> dict[str, Any]:
     whole = {name: int(terms[name]) for name in _WHOLE & terms.keys()}
     return {**terms, **whole, **{name: exact_fraction(terms[name]) for name in _SHARES & terms.keys()}}
+
+
+def read_calibration(value: Mapping[str, Any]) -> CalibrationTerms:
+    """What a judge must reach, from a contract of sound shape or from what evidence binds."""
+    exact: dict[str, Any] = {
+        name: exact_fraction(given) if name in {"agreement_min", "kappa_min"} else int(given)
+        for name, given in value.items()
+    }
+    return CalibrationTerms(**exact)
+
+
+def calibration_binding(terms: CalibrationTerms) -> dict[str, Json]:
+    """What evidence binds of it: the targets that are not at their defaults, as decimals that read back exactly."""
+    default = asdict(CalibrationTerms())
+    raised = {name: value for name, value in asdict(terms).items() if value != default[name]}
+    texts = {
+        name: str(Decimal(v.numerator) / v.denominator) if isinstance(v, Fraction) else v for name, v in raised.items()
+    }
+    return {"calibration": texts} if texts else {}
 
 
 def gate_binding(gate: GateTerms, slices: Mapping[str, SliceTerms]) -> dict[str, Json]:

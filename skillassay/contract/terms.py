@@ -7,10 +7,14 @@ passed over.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 
 LOOP = "loop"
 """The subject that is our own agent loop."""
+
+NONE_KNOWN, SUSPECTED = "none_known", "suspected"
+"""What a contract may say of leakage: whether a candidate may have seen the cases or their answers."""
 
 DEFAULT_INSTRUCTIONS = (
     "You are a careful assistant. Answer the user's request completely, in the language of the request."
@@ -48,6 +52,19 @@ class CandidateTerms:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationTerms:
+    """What a judge must reach on labels of people before its verdicts certify anything. A contract may only raise it.
+
+    ``min_each`` is the least number of labels of each kind, passed and failed.
+    """
+
+    agreement_min: Fraction = Fraction(17, 20)
+    kappa_min: Fraction = Fraction(3, 5)
+    min_labels: int = 20
+    min_each: int = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeTerms:
     """How the judge is asked. Its temperature is always 0; ``endpoint`` as the candidate's.
 
@@ -60,6 +77,7 @@ class JudgeTerms:
     timeout_s: float = 120.0
     order: str = "as_written"
     human_adjudication: str = "held for review by a named person"
+    calibration: CalibrationTerms = field(default_factory=CalibrationTerms)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +87,7 @@ class DatasetTerms:
     provenance: str | None = None
     license: str | None = None
     snapshot_time: str | None = None
-    leakage: str = "none_known"
+    leakage: str = NONE_KNOWN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

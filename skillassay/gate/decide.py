@@ -11,9 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from skillassay.contract.contract import GateTerms
+from skillassay.contract.terms import NONE_KNOWN
+from skillassay.gate.asked import holdout_asked_lines
 from skillassay.gate.behavior import behavior_lines
 from skillassay.gate.contract import candidate_named_line, contract_complete_line
 from skillassay.gate.holdout import leakage_lines
+from skillassay.gate.judge import UNKNOWN, JudgeFacts, judge_lines
 from skillassay.gate.lines import Decision, GateLine, Status, decimal_text
 from skillassay.gate.skills import beats_none_line, clean_arms_line, graded_cases_line, live_lines, unmoved_line
 from skillassay.gate.slices import (
@@ -31,7 +34,7 @@ from skillassay.gate.trials import (
     quality_line,
     worst_case_line,
 )
-from skillassay.holdout.sealed import HoldoutUse
+from skillassay.holdout.sealed import HoldoutAsked, HoldoutUse
 from skillassay.people.review import Entry, nothing_held_line
 from skillassay.runs.plan import Plan
 from skillassay.scoring.breakdown import About, Breakdown
@@ -57,7 +60,10 @@ class GateInput:
     unstated: tuple[str, ...] = ()
     queue: tuple[Entry, ...] = ()
     holdout: HoldoutUse | None = None
+    holdout_asked: HoldoutAsked | None = None
+    leakage: str = NONE_KNOWN
     own_model: str | None = None
+    judge: JudgeFacts = UNKNOWN
 
 
 def decide(scores: Scores, given: GateInput) -> Decision:
@@ -82,7 +88,8 @@ def decide(scores: Scores, given: GateInput) -> Decision:
         *variance_line(parts.repeats, parts.slices, terms),
         clean_arms_line(rows, given.skill_names),
         unmoved_line(given.moved_skills),
-        *leakage_lines(given.holdout),
+        *leakage_lines(given.holdout, given.leakage),
+        *holdout_asked_lines(given.holdout_asked),
         *candidate_named_line(given.own_model),
         contract_complete_line(given.unstated),
         nothing_held_line(given.queue),
@@ -91,7 +98,7 @@ def decide(scores: Scores, given: GateInput) -> Decision:
         blocked = (terms.manual_block,)
         lines.append(GateLine(name="no_manual_block", status=Status.FAILED, number="1", limit="0", detail=blocked))
     if not given.is_fixture:
-        lines += live_lines()
+        lines += [*judge_lines(given.judge), *live_lines()]
     return Decision(
         gate="fixture_gate" if given.is_fixture else "model_gate",
         lines=tuple(lines),

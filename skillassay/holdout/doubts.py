@@ -1,26 +1,24 @@
-"""What speaks against a holdout: exposure, tuning, a version that was voided. Owns the look-out; repairs nothing.
+"""What speaks against a holdout: exposure, tuning, a version that was voided. Owns the doubts; repairs nothing.
 
-Looked through for its texts are the files of all skills, all of ``evals/`` (the contract with its instructions, suites,
-fixtures, labels, recordings) and the suites and fixtures elsewhere that the contract names. A finding says where which
-case was found, and never what.
+Where its texts are looked for is :mod:`skillassay.holdout.searching`'s. A finding says where which case was found, and
+never what.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from skillassay.contract.contract import CONTRACT_PATH
 from skillassay.errors import InputError, Reason, Stage, UsageError
 from skillassay.findings import Finding, Severity, register
 from skillassay.holdout.hidden import Holdout, open_holdout
-from skillassay.holdout.leakage import Exposure, HiddenTexts, SearchedFile
-from skillassay.holdout.sealed import HoldoutUse, Sealed, load_sealed
+from skillassay.holdout.leakage import Exposure
+from skillassay.holdout.sealed import HoldoutAsked, HoldoutUse, LeftOut, Sealed, load_sealed
+from skillassay.holdout.searching import BINARY, Search, Skipped, search_project
 from skillassay.holdout.voiding import void_outcome
 from skillassay.project import CaseKey, Project
-from skillassay.regular import NotRegular, read_regular
 from skillassay.runs.plan import Plan
 from skillassay.runs.record import Outcome
 from skillassay.runs.store import RUNS, list_runs, read_header
@@ -28,6 +26,7 @@ from skillassay.runs.store import RUNS, list_runs, read_header
 UNUSABLE = register("holdout.unusable", "The holdout's committed file is broken, or the suite is not the sealed one.")
 UNREACHABLE = register("holdout.unreachable", "This machine has no holdout, so nothing looked for its texts.")
 EXPOSED = register("holdout.exposed", "A text of a hidden case stands in a file that others read.")
+NOT_SEARCHED = register("holdout.not-searched", "Files that could hold a hidden text were not looked through.")
 TUNED = register("holdout.used-for-tuning", "A stored run for tuning planned the holdout's cases.")
 VOIDED = register("holdout.voided", "This version of the holdout was voided.")
 
@@ -45,9 +44,14 @@ class HoldoutState:
     file: str
     sealed: Sealed | None
     holdout: Holdout | None
-    exposures: tuple[Exposure, ...] = ()
+    search: Search = Search()
     tuning_runs: tuple[str, ...] = ()
     problem: InputError | None = None
+
+    @property
+    def exposures(self) -> tuple[Exposure, ...]:
+        """Where its texts were found."""
+        return self.search.exposures
 
     @property
     def looked(self) -> bool:
@@ -86,8 +90,9 @@ def inspect_holdout(project: Project) -> HoldoutState | None:
         holdout = open_holdout(project)
     except InputError as problem:
         return HoldoutState(file=terms.digests, sealed=sealed, holdout=None, tuning_runs=runs, problem=problem)
-    exposures = find_exposures(project, holdout) if holdout is not None else ()
-    return HoldoutState(file=terms.digests, sealed=sealed, holdout=holdout, exposures=exposures, tuning_runs=runs)
+    hidden = None if holdout is None else holdout.hidden
+    search = Search() if hidden is None else search_project(project, hidden.suite.cases)
+    return HoldoutState(file=terms.digests, sealed=sealed, holdout=holdout, search=search, tuning_runs=runs)
 
 
 def join_holdout(project: Project, state: HoldoutState | None) -> Project:
@@ -125,6 +130,21 @@ def use_of(state: HoldoutState | None, plan: Plan, *, purpose: str, is_recorded:
         file=state.file,
         looked=state.looked,
         doubts=(*state.doubts, *own),
+    )
+
+
+def asked_of(state: HoldoutState | None, plan: Plan, *, wanted: bool | None, purpose: str) -> HoldoutAsked | None:
+    """How much of the holdout a run plans; None where the contract names none."""
+    if state is None or state.sealed is None:
+        return None
+    sealed = state.sealed
+    left_out = left_out_suite(state, wanted=wanted, purpose=purpose) is not None
+    why = LeftOut.SELECTION if not left_out else LeftOut.TUNING if purpose == TUNING else LeftOut.OPTION
+    return HoldoutAsked(
+        suite=sealed.suite,
+        n_cases=sum(case.skill in plan.skills for case in sealed.cases.values()),
+        n_planned=len({trial.case_id for trial in plan.trials if trial.suite == sealed.suite}),
+        why=why,
     )
 
 
@@ -167,14 +187,6 @@ def standing_doubt(root: Path, use: HoldoutUse | None) -> str | None:
     return f"run {runs[0]} used it for tuning" if runs else None
 
 
-def find_exposures(project: Project, holdout: Holdout) -> tuple[Exposure, ...]:
-    """Everywhere a text of the holdout stands. Empty where it cannot be reached: see :attr:`HoldoutState.looked`."""
-    if holdout.hidden is None:
-        return ()
-    texts = HiddenTexts(holdout.hidden.suite.cases)
-    return tuple(found for file in _searched(project) for found in texts.find_in(file))
-
-
 def tuning_runs(root: Path, sealed: Sealed) -> tuple[str, ...]:
     """The stored runs for tuning that planned cases of this version."""
     return tuple(run_id for run_id in list_runs(root) if _tuned_on(read_header(root / RUNS / run_id), sealed))
@@ -187,31 +199,9 @@ def _tuned_on(header: Mapping[str, Any], sealed: Sealed) -> bool:
     return bool((used["suite"], used["version"]) == (sealed.suite, sealed.version))
 
 
-def _searched(project: Project) -> Iterator[SearchedFile]:
-    for package in project.packages:
-        for entry in package.files.entries if package.files is not None else ():
-            if (text := _text(Path(entry.source))) is not None:
-                yield SearchedFile(path=f"{package.path}/{entry.path}", text=text)
-    contract, root = project.contract, project.root
-    globs = (*contract.quality_suites, *contract.routing_suites, *contract.fixtures)
-    suites = {path for glob in globs for path in root.glob(glob) if path.is_file()}
-    folder = (root / CONTRACT_PATH).parent
-    for path in sorted(suites | {path for path in folder.rglob("*") if path.is_file()}):
-        if (text := _text(path)) is not None:
-            yield SearchedFile(path=path.relative_to(root).as_posix(), text=text, is_suite=path in suites)
-
-
-def _text(path: Path) -> str | None:
-    """A file as text, whatever in it is none; None for what cannot be read."""
-    try:
-        return read_regular(path, max_bytes=1 << 30).decode("utf-8", "replace")
-    except (OSError, NotRegular):
-        return None
-
-
-def holdout_findings(project: Project) -> tuple[Finding, ...]:
-    """What ``check`` says of the holdout."""
-    terms, state = project.contract.holdout, inspect_holdout(project)
+def holdout_findings(project: Project, state: HoldoutState | None) -> tuple[Finding, ...]:
+    """What ``check`` says of the holdout, of which ``state`` is known."""
+    terms = project.contract.holdout
     if terms is None or state is None:
         return ()
     if state.problem is not None:
@@ -226,7 +216,23 @@ def holdout_findings(project: Project) -> tuple[Finding, ...]:
     if state.holdout is not None and state.holdout.missing is not None:
         message = f"{state.holdout.missing}, so nothing looked for its texts, and a run stays incomplete"
         found.append(_finding(UNREACHABLE, terms.digests, message, severity=Severity.NOTE))
-    return tuple(found)
+    return (*found, *_not_searched(state.search.skipped))
+
+
+def _not_searched(skipped: Iterable[Skipped]) -> list[Finding]:
+    """Of what is no text a note with the count; a warning for each of the rest, which somebody could read."""
+    no_text = [one.path for one in skipped if one.why == BINARY]
+    hint = "look at it yourself, or make it smaller, readable, or a part of the project"
+    found = [
+        _finding(NOT_SEARCHED, one.path, f"not looked through: {one.why}", hint=hint, severity=Severity.WARNING)
+        for one in skipped
+        if one.why != BINARY
+    ]
+    if no_text:
+        more = ", …" if len(no_text) > _SHOWN else ""
+        message = f"{len(no_text)} files that are no text were not looked through: {', '.join(no_text[:_SHOWN])}{more}"
+        found.append(_finding(NOT_SEARCHED, no_text[0], message, severity=Severity.NOTE))
+    return found
 
 
 def _finding(

@@ -95,10 +95,7 @@ class Holdout:
         """Its cases for a plan and its trials: with keyed digests, and hollow where it cannot be reached."""
         suite = self.sealed.suite
         if self.hidden is not None:
-            return tuple(
-                replace(case, digest=self.sealed.cases[case.id].digest, suite=suite, part=HOLDOUT, normal={})
-                for case in self.hidden.suite.cases
-            )
+            return tuple(_asked(case, suite, self.sealed.cases[case.id].digest) for case in self.hidden.suite.cases)
         return tuple(
             WithheldCase(
                 id=name,
@@ -113,8 +110,10 @@ class Holdout:
         )
 
     def joined(self, project: Project, *, path: str) -> Project:
-        """The project with these cases beside its own."""
-        suite = Suite(name=self.sealed.suite, version=self.sealed.version, path=path, cases=self.cases)
+        """The project with these cases beside its own. A slice that the project does not know is the holdout's word."""
+        slices = {*project.contract.slices, *(case.slice for case in project.cases)}
+        cases = tuple(case if case.slice in slices else replace(case, slice=None) for case in self.cases)
+        suite = Suite(name=self.sealed.suite, version=self.sealed.version, path=path, cases=cases)
         built = self.hidden.checks if self.hidden is not None else {}
         keys: dict[CaseKey, SealedCase] = {(suite.name, name): case for name, case in self.sealed.cases.items()}
         return replace(
@@ -123,6 +122,25 @@ class Holdout:
             case_skills={**project.case_skills, **{key: case.skill for key, case in keys.items()}},
             checks={**project.checks, **{key: built.get(key[1], ()) for key in keys}},
         )
+
+
+def _asked(case: Case, suite: str, digest: str) -> Case:
+    """What a trial needs of a hidden case. The rest would only find its way into a header or a report."""
+    return replace(
+        case,
+        digest=digest,
+        suite=suite,
+        part=HOLDOUT,
+        normal={},
+        line=None,
+        expect_skills=None,
+        expect_scripts=None,
+        acceptable_variants=(),
+        incident=None,
+        source_snapshot=None,
+        effective_date=None,
+        references=None,
+    )
 
 
 def open_holdout(project: Project) -> Holdout | None:

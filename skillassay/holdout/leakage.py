@@ -22,6 +22,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import regex
@@ -33,12 +34,14 @@ WORDS, CHARACTERS = 8, 24
 SHORTEST_WORDS, SHORTEST_CHARACTERS = 6, 14
 OWN_RUNS = 4
 """Eleven words in one piece, or several pieces."""
+_HEAD_CHARACTERS = 4
 _ASKED = frozenset({"query", "files"})
 _DEMANDED = frozenset({"rubric", "behavior", "checks"})
 _SHARE_WITHOUT_SPACES = 0.3
 
 _WORD = re.compile(r"[^\W_]+")
 _WITHOUT_SPACES = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
+_ESCAPED = (".json", ".jsonl", ".yaml", ".yml", ".ipynb", ".har", ".toml", ".py", ".js", ".ts")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([nrtbf\"/\\])|\r?\n\s*)")
 
 
@@ -62,7 +65,7 @@ class SearchedFile:
     @property
     def is_escaped(self) -> bool:
         """Whether characters may be written as escapes in it."""
-        return self.path.endswith((".json", ".jsonl", ".yaml", ".yml"))
+        return self.path.endswith(_ESCAPED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,8 +139,14 @@ class HiddenTexts:
         for wanted in self._wanted:
             for run in wanted.runs:
                 self._by_run.setdefault(run, []).append(wanted)
-        self._lengths = sorted({len(run) for run in self._by_run if isinstance(run, tuple)})
-        self._char_lengths = sorted({len(run) for run in self._by_run if isinstance(run, str)})
+        self._heads: dict[tuple[str, str], set[int]] = {}
+        self._char_heads: dict[str, set[int]] = {}
+        for run in self._by_run:
+            if isinstance(run, str):
+                self._char_heads.setdefault(run[:_HEAD_CHARACTERS], set()).add(len(run))
+            else:
+                self._heads.setdefault((run[0], run[1]), set()).add(len(run))
+        self._is_ascii_head = any(head.isascii() for head in self._char_heads)
 
     def find_in(self, file: SearchedFile) -> tuple[Exposure, ...]:
         """The hidden cases of which a text stands in a file."""
@@ -157,17 +166,18 @@ class HiddenTexts:
         )
 
     def _known_runs(self, words: Sequence[str]) -> Iterator[_Run]:
-        for length in self._lengths:
-            for at in range(len(words) - length + 1):
-                run = tuple(words[at : at + length])
-                if run in self._by_run:
+        # Two words, or a few characters, tell almost every place that no run begins at: one look a place, not one a run.
+        for at, head in enumerate(pairwise(words)):
+            for length in self._heads.get(head, ()):
+                if (run := tuple(words[at : at + length])) in self._by_run:
                     yield run
-        if self._char_lengths:
-            letters = "".join(words)
-            for length in self._char_lengths:
-                for at in range(len(letters) - length + 1):
-                    if (piece := letters[at : at + length]) in self._by_run:
-                        yield piece
+        letters = "".join(words) if self._char_heads else ""
+        if letters.isascii() and not self._is_ascii_head:
+            return
+        for at in range(len(letters) - _HEAD_CHARACTERS + 1):
+            for length in self._char_heads.get(letters[at : at + _HEAD_CHARACTERS], ()):
+                if (piece := letters[at : at + length]) in self._by_run:
+                    yield piece
 
 
 def _wanted(text: CaseText, runs: set[_Run], shared: set[_Run]) -> _Wanted:

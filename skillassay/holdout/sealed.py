@@ -19,6 +19,7 @@ import hashlib
 import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,24 @@ class HoldoutUse:
     def identity(self) -> dict[str, Json]:
         """What evidence says of it."""
         return {"suite": self.suite, "version": self.version, "digest": self.digest}
+
+
+class LeftOut(StrEnum):
+    """Why a run plans less than the holdout: it was told so, it is for tuning, or it asks for other cases."""
+
+    OPTION = "option"
+    TUNING = "tuning"
+    SELECTION = "selection"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HoldoutAsked:
+    """How much of the holdout that the contract names a run planned, of its cases about the run's own skills."""
+
+    suite: str
+    n_cases: int
+    n_planned: int
+    why: LeftOut
 
 
 def keyed(key: bytes, value: Json) -> str:

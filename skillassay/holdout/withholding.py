@@ -1,8 +1,8 @@
 """What a record of a hidden case keeps: outcome, verdicts by id, counts, keyed digests. Owns that; nothing of a text.
 
 It is what a run without texts keeps (see :mod:`skillassay.runs.retention`), under the holdout's own key, and less: the
-words of criteria are the holdout's too, and so are the names of its files; a plain digest of a prompt would confirm a
-guess.
+words of criteria are the holdout's too, and so are the names of its files. An id of a check or criterion is a word of
+their author, or begins with a plain digest of what they ask for; a plain digest of a prompt would confirm a guess.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from dataclasses import dataclass, replace
 from skillassay.holdout.sealed import keyed
 from skillassay.runs.record import Arm, TrialRecord
 from skillassay.runs.retention import HASH, HIDDEN, Retention
+from skillassay.suites.case import BEHAVIOR_MARKS
 
 SEALED_FILE = "a file of the holdout"
 _PURPOSE = b"skillassay holdout records"
+_ID_DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,10 +37,21 @@ class Withholding:
         own = hmac.new(self.key, _PURPOSE, hashlib.sha256).digest()
         kept = Retention(rule=HASH, names=self.names, key=own).keep(record)
         marks = tuple(
-            replace(mark, evidence=HIDDEN, text=None, file=None if mark.file is None else SEALED_FILE)
+            replace(
+                mark,
+                id=self._id(record, mark.id),
+                explains=None if mark.explains is None else self._id(record, mark.explains),
+                evidence=HIDDEN,
+                text=None,
+                file=None if mark.file is None else SEALED_FILE,
+            )
             for mark in kept.marks
         )
         return replace(kept, marks=marks, arm=None if kept.arm is None else self._arm(kept.arm))
+
+    def _id(self, record: TrialRecord, given: str) -> str:
+        """Another id for a verdict, the same in every run under this key; those of a behaviour are in every case."""
+        return given if given in BEHAVIOR_MARKS else f"h-{keyed(self.key, [record.case_id, given])[:_ID_DIGITS]}"
 
     def _arm(self, arm: Arm) -> Arm:
         """Arms of a case stay comparable: equal files and prompts have equal keyed digests."""

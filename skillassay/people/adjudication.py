@@ -19,7 +19,7 @@ from skillassay.canonical import Json
 from skillassay.errors import Reason, StoreError
 from skillassay.inside import refuse_links
 from skillassay.ledger import append_line, read_lines
-from skillassay.people.names import name_problem, same_person
+from skillassay.people.names import name_problem, same_name
 from skillassay.runs.record import Mark, Outcome, TrialRecord, content_digest
 
 ADJUDICATION_VERSION = 1
@@ -113,11 +113,14 @@ def _parse(value: Mapping[str, Any], where: str) -> Adjudication:
 
 
 def voices(adjudications: Iterable[Adjudication], target: Target, record: str) -> tuple[Adjudication, ...]:
-    """Each person's last word on exactly this record of a target."""
+    """Each person's last word on exactly this record of a target.
+
+    Two names that only may be one person's are two voices: an open disagreement asks people, a silenced voice nobody.
+    """
     last: list[Adjudication] = []
     for item in adjudications:
         if item.target == target and item.record == record:
-            last = [*(one for one in last if not same_person(one.by, item.by)), item]
+            last = [*(one for one in last if not same_name(one.by, item.by)), item]
     return tuple(last)
 
 

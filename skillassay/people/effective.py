@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from skillassay.gate.lines import Cause, Decision, GateLine, Status
-from skillassay.people.waiver import CASE_LINES, WAIVABLE, Tree, Waiver, over_wide
+from skillassay.people.waiver import CASE_LINES, WAIVABLE, Tree, Waiver, over_wide, whole_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ def build_effective(recorded: Decision, waivers: Sequence[Waiver], measured: Tre
     """Apply the waivers to a decision about the skills and cases ``measured``, as on a day."""
     refused = {waiver.id: why for waiver in waivers if (why := _refusal(waiver, measured, day)) is not None}
     whole = over_wide([waiver for waiver in waivers if waiver.id not in refused], measured)
-    refused |= {w.id: f"every case of {w.skill} is waived on {w.line}" for w in waivers if (w.line, w.skill) in whole}
+    refused |= {w.id: whole_words(w, measured) for w in waivers if (w.line, w.skill) in whole}
     in_force = [waiver for waiver in waivers if waiver.id not in refused]
     uses: list[Use] = []
     lines: list[GateLine] = []

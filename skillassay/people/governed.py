@@ -44,8 +44,9 @@ def entry_json(entry: Entry) -> dict[str, Json]:
 
 
 def effective_json(effective: Effective) -> dict[str, Json]:
-    """The effective decision: its lines, the waivers it rests on, and those that did not count."""
+    """The effective decision: what it exits by, its lines, the waivers it rests on, and those that did not count."""
     return {
+        "exit_code": int(effective.decision.exit_code),
         "decision": decision_json(effective.decision),
         "on": effective.day.isoformat(),
         "waived": list(effective.waived),

@@ -35,7 +35,7 @@ TOO_LONG = register("waiver.too-long", "A waiver runs for more than 90 days afte
 EXPIRED = register("waiver.expired", "A waiver's last day is over.")
 OVER_WIDE = register(
     "waiver.over-wide",
-    "A waiver covers more than named cases of one skill: a wildcard, no case, or every case of the skill.",
+    "A waiver covers more than named cases of one skill: a wildcard, no case, or all that its line looks at there.",
 )
 NOT_WAIVABLE = register("waiver.not-waivable", "A waiver names a line of the gate that nobody may waive, or none.")
 STALE = register("waiver.stale", "A waiver is about other bytes or cases than the tree has, so it covers nothing.")
@@ -87,16 +87,20 @@ class Waivers:
     findings: tuple[Finding, ...] = ()
 
 
+Looked = Mapping[tuple[str, str], frozenset[str]]
+"""The cases as ``suite/id``, by line of the gate and path of the skill."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tree:
-    """What waivers are about: the digest of each skill, of each skill's cases by ``suite/id``, and how many it has.
+    """What waivers are about, in the suites or in a run: the digest of each skill and of its cases by ``suite/id``.
 
-    A run over a part of the cases knows the digests of those, and the number of all.
+    ``looked`` says which of them each line looks at (see :mod:`skillassay.people.looked`).
     """
 
     skills: Mapping[str, str]
     cases: Mapping[str, Mapping[str, str]]
-    n_cases: Mapping[str, int]
+    looked: Looked
 
 
 def load_waivers(root: Path, *, owner: str | None) -> Waivers:
@@ -204,7 +208,7 @@ def waiver_findings(waivers: Waivers, tree: Tree, day: date) -> tuple[Finding, .
             code = BAD_DATES if day < waiver.approved_on else EXPIRED
             found.append(_finding(waiver.id, code, lapse, "remove it, or let its approver decide again", line=line))
         if (waiver.line, waiver.skill) in whole:
-            message = f"every case of {waiver.skill} is waived on {waiver.line}"
+            message = whole_words(waiver, tree)
             found.append(_finding(waiver.id, OVER_WIDE, message, "that is no exception: mend the skill", line=line))
         stale = _staleness(waiver, tree)
         if stale is not None:
@@ -214,11 +218,21 @@ def waiver_findings(waivers: Waivers, tree: Tree, day: date) -> tuple[Finding, .
 
 
 def over_wide(waivers: Iterable[Waiver], tree: Tree) -> frozenset[tuple[str, str]]:
-    """The (line, skill) pairs of which waivers, one or several, name every case: that waives the line itself."""
+    """The (line, skill) pairs of which waivers, one or several, name every case that the line looks at for the skill.
+
+    That waives the line itself, and no exception is left to make.
+    """
     named: dict[tuple[str, str], set[str]] = {}
     for waiver in waivers:
         named.setdefault((waiver.line, waiver.skill), set()).update(waiver.cases)
-    return frozenset(key for key, cases in named.items() if 0 < tree.n_cases.get(key[1], 0) <= len(cases))
+    return frozenset(key for key, cases in named.items() if key in tree.looked and tree.looked[key] <= cases)
+
+
+def whole_words(waiver: Waiver, tree: Tree) -> str:
+    """That a waiver is over-wide, alone or with others."""
+    n_cases = len(tree.looked[waiver.line, waiver.skill])
+    which = "the one case" if n_cases == 1 else f"all {n_cases} cases"
+    return f"{which} of {waiver.skill} that {waiver.line} looks at {'is' if n_cases == 1 else 'are'} waived"
 
 
 def _staleness(waiver: Waiver, tree: Tree) -> str | None:

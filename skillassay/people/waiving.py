@@ -13,22 +13,24 @@ from skillassay.findings import Finding
 from skillassay.gate.lines import Decision
 from skillassay.locks.evidence import InForce
 from skillassay.people.effective import Effective, build_effective
+from skillassay.people.looked import Asked, asked_in, looked_at
 from skillassay.people.waiver import WAIVERS_PATH, Tree, Waivers, load_waivers, over_wide, waiver_findings
 from skillassay.project import Project
+from skillassay.suites.traits import traits_of
 
 
 def project_tree(project: Project) -> Tree:
     """The skills and cases of a project."""
-    cases: dict[str, dict[str, str]] = {ready.path: {} for ready in project.usable}
-    for case in project.cases:
-        path = project.case_skills.get((case.suite, case.id))
-        if path in cases and path is not None:
-            cases[path][f"{case.suite}/{case.id}"] = case.digest
-    return Tree(
-        skills={ready.path: ready.digest for ready in project.usable},
-        cases=cases,
-        n_cases={path: len(named) for path, named in cases.items()},
+    skills, contract = {ready.path: ready.digest for ready in project.usable}, project.contract
+    asked = Asked(
+        skills={key: path for key, path in project.case_skills.items() if path in skills},
+        gate=contract.gate,
+        parts={(case.suite, case.id): case.part for case in project.cases},
+        slices={(case.suite, case.id): case.slice for case in project.cases if case.slice is not None},
+        traits={(case.suite, case.id): traits_of(case) for case in project.cases},
+        slice_terms=contract.slices,
     )
+    return Tree(skills=skills, cases={path: project.case_digests(path) for path in skills}, looked=looked_at(asked))
 
 
 def measured_tree(header: Mapping[str, Any]) -> Tree:
@@ -41,7 +43,7 @@ def measured_tree(header: Mapping[str, Any]) -> Tree:
     return Tree(
         skills={path: skill["digest"] for path, skill in header["skills"].items()},
         cases=cases,
-        n_cases=header["facts"]["graded_cases"],
+        looked=looked_at(asked_in(header["facts"])),
     )
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
-from datetime import date
 from pathlib import Path
 from typing import Any
 
 from skillassay.agents.about import agents_of
 from skillassay.agents.known import own_model_of
+from skillassay.calibration.references import judge_references, read_verdicts
+from skillassay.calibration.standing import load_standing
 from skillassay.contract.frozen import require_whole
 from skillassay.contract.groups import unstated
+from skillassay.contract.limits import read_calibration
+from skillassay.gate.judge import UNKNOWN, JudgeFacts
 from skillassay.holdout.doubts import barred_cases, standing_doubt
 from skillassay.holdout.withholding import Withholding
 from skillassay.locks.proof import evidence_bodies
@@ -30,6 +33,7 @@ from skillassay.runs.hushed import hushed
 from skillassay.runs.keeping import kept_words
 from skillassay.runs.preparation import Prepared, moved_paths
 from skillassay.runs.rebuild import refuse_other_run, refuse_unlike
+from skillassay.runs.record import TrialRecord
 from skillassay.runs.results import build_result
 from skillassay.runs.retention import HASH, Retention, drop_key
 from skillassay.runs.runner import Listener, execute, is_trial_running
@@ -44,11 +48,10 @@ from skillassay.runs.store import (
     run_folder,
 )
 from skillassay.runs.trial import TrialParts
-from skillassay.scoring.assessment import Assessment, RunFacts, assess, facts_from_json
+from skillassay.scoring.assessment import Assessment, Besides, RunFacts, assess, facts_from_json
 from skillassay.subjects.base import Subject
 from skillassay.subjects.offering import Offering
 from skillassay.subjects.opening import SubjectParts, open_subject, subject_notice
-from skillassay.suites.freshness import stale_outcome
 from skillassay.suites.kept import CASES_FILE
 
 SIDES = ("candidate", "judge")
@@ -89,6 +92,8 @@ def evaluate(prepared: Prepared, listener: Listener, *, start: Start = ANEW) -> 
             writer.event("run_started" if start.resume is None else "run_resumed", n_tried_again=len(todo.earlier))
             parts = replace(_parts(prepared, frozen, subject, asked.judge), **_hidden(prepared, writer))
             jobs = prepared.request.jobs
+            if prepared.facts.n_references:
+                _show_references(prepared, asked.judge, writer)
             if start.retry_unscored and not todo.trials:
                 listener.warn("nothing to try again: no trial lost its score to judge, provider or machine")
             interrupted = execute(todo, parts, writer, jobs=jobs, listener=listener, on_stop=asked.stop)
@@ -149,31 +154,54 @@ def _parts(prepared: Prepared, frozen: Snapshot, subject: Subject, judge: Model)
         judge_terms=prepared.contract.judge,
         cases={(case.suite, case.id): case for case in frozen.cases},
         checks=prepared.project.checks,
+        max_age_days=prepared.contract.freshness_max_age_days,
     )
 
 
 def _hidden(prepared: Prepared, writer: RunWriter) -> dict[str, Any]:
-    """What the trials must know of cases that are stale, hidden or out of reach."""
-    day = date.fromisoformat(read_header(writer.folder)["created_at"][:10])
-    limit = prepared.contract.freshness_max_age_days
-    aged = ((case, stale_outcome(case, on=day, max_age_days=limit)) for case in prepared.cases)
-    barred = {(case.suite, case.id): outcome for case, outcome in aged if outcome is not None}
+    """What the trials must know of cases that are hidden or out of reach."""
     state, key = prepared.holdout, None
     if state is not None and state.holdout is not None:
-        barred, key = barred | barred_cases(state), state.holdout.key
+        key = state.holdout.key
     rule = None
     if key is not None and state is not None and state.sealed is not None:
         rule = Withholding(suite=state.sealed.suite, key=key, names=writer.retention.names)
-    return {"barred": barred, "withholding": rule}
+    return {"barred": barred_cases(state), "withholding": rule}
+
+
+def _show_references(prepared: Prepared, judge: Model, writer: RunWriter) -> None:
+    """Before a live run counts, its judge reads every reference of the planned cases."""
+    n_asked = judge_references(
+        judge,
+        prepared.cases,
+        writer.folder,
+        timeout_s=prepared.contract.judge.timeout_s,
+        jobs=prepared.request.jobs,
+    )
+    writer.event("references_judged", n_asked=n_asked)
+
+
+def _judge_facts(
+    root: Path, folder: Path, facts: RunFacts, header: Mapping[str, Any], records: Iterable[TrialRecord]
+) -> JudgeFacts:
+    """What is known today of the judge of a live run."""
+    if facts.is_fixture:
+        return UNKNOWN
+    terms = read_calibration(header["contract"]["binding"]["judge"].get("calibration", {}))
+    answered = [record.judge.model for record in records if record.judge.n_calls]
+    standing = load_standing(root, header, answered, terms)
+    return JudgeFacts(standing=standing, references=read_verdicts(folder))
 
 
 def _finish(prepared: Prepared, writer: RunWriter, *, interrupted: bool) -> RunView:
     folder, header = writer.folder, read_header(writer.folder)
     records = tuple(read_records(folder))
     moved, said = moved_paths(prepared), read_adjudications(folder)
-    assessment = assess(prepared.facts, records, moved=moved, interrupted=interrupted)
+    judge = _judge_facts(prepared.project.root, folder, prepared.facts, header, records)
+    assessment = assess(prepared.facts, records, moved=moved, interrupted=interrupted, besides=Besides(judge=judge))
     # What people said since the run was made counts for its evidence; its result is what was recorded.
-    final = assess(prepared.facts, records, moved=moved, interrupted=interrupted, adjudications=said)
+    besides = Besides(adjudications=said, judge=judge)
+    final = assess(prepared.facts, records, moved=moved, interrupted=interrupted, besides=besides)
     effective = None
     if prepared.request.with_waivers and not interrupted:
         effective = use_waivers(prepared.project.root, final.decision, header, command="eval")
@@ -195,13 +223,16 @@ def load_view(root: Path, run_id: str | None) -> RunView:
     folder = run_folder(root, run_id)
     header, result = read_header(folder), read_result(folder)
     groups = require_whole(header, result)
-    facts = replace(facts_from_json(header["facts"]), unstated=unstated(groups))
+    stated = {"unstated": unstated(groups), "leakage": groups["dataset"]["leakage_status"]}
+    facts = replace(facts_from_json(header["facts"]), **stated)
     moved = tuple(result["moved_skills"]) if result is not None else ()
     interrupted = result is None or bool(result["interrupted"])
     said = read_adjudications(folder)
     doubt = standing_doubt(root, facts.holdout)
-    records = read_records(folder)
-    assessment = assess(facts, records, moved=moved, interrupted=interrupted, adjudications=said, voided=doubt)
+    records = tuple(read_records(folder))
+    judge = _judge_facts(root, folder, facts, header, records)
+    besides = Besides(adjudications=said, voided=doubt, judge=judge)
+    assessment = assess(facts, records, moved=moved, interrupted=interrupted, besides=besides)
     ended = result or {"occurred_at": header["created_at"], "no_evidence": {}}
     return _view(facts, assessment, header, folder, ended)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skillassay.agents.known import own_model_of
+from skillassay.calibration.references import references_of
 from skillassay.canonical import Json
 from skillassay.contract.contract import Contract, Models, raised_quality_min
 from skillassay.errors import InputError, UsageError
@@ -18,6 +19,7 @@ from skillassay.fixture.rules import load_rules
 from skillassay.holdout.doubts import (
     RELEASE,
     HoldoutState,
+    asked_of,
     inspect_holdout,
     join_holdout,
     left_out_suite,
@@ -145,6 +147,7 @@ def prepare(request: EvalRequest) -> Prepared:
     if not plan.trials:
         raise InputError("nothing is planned: no skill has a case", hint="add cases to evals/quality.json")
     use = use_of(state, plan, purpose=request.purpose, is_recorded=to is not None)
+    asked = asked_of(state, plan, wanted=request.holdout, purpose=request.purpose)
     rules = _fixture_rules(project, models, needed=not request.dry_run)
     probe = require_isolation(request.require_isolation)
     keys, allow = api_keys_in_environment(), request.allow_unisolated
@@ -154,7 +157,7 @@ def prepare(request: EvalRequest) -> Prepared:
         project=project,
         contract=contract,
         models=models,
-        facts=replace(_facts(project, contract, plan, models), holdout=use),
+        facts=replace(_facts(project, contract, plan, models), holdout=use, holdout_asked=asked),
         rules=rules,
         isolation=probe.level,
         policy=script_policy(probe.level, keys, allow_unisolated=allow, unbounded=probe.unbounded),
@@ -245,10 +248,14 @@ def _facts(project: Project, contract: Contract, plan: Plan, models: Models) -> 
     own_model = own_model_of(contract.candidate.subject)
     # An agent with a model of its own asks no other: whatever was named as the candidate did not answer.
     asked = [models.judge] if own_model is not None else [models.candidate, models.judge]
+    is_fixture = not OFFLINE.isdisjoint(parse_model(model)[0] for model in asked)
+    planned = {(trial.suite, trial.case_id) for trial in plan.trials}
+    shown = references_of(case for case in cases if (case.suite, case.id) in planned)
     return RunFacts(
         plan=plan,
         gate=contract.gate,
-        is_fixture=not OFFLINE.isdisjoint(parse_model(model)[0] for model in asked),
+        is_fixture=is_fixture,
+        n_references=0 if is_fixture else len(shown),
         estimated_tokens=own_model is None and parse_model(models.candidate)[0] == FIXTURE,
         own_model=own_model,
         critical_cases=frozenset((case.suite, case.id) for case in cases if case.critical),
@@ -265,6 +272,7 @@ def _facts(project: Project, contract: Contract, plan: Plan, models: Models) -> 
         traits={(case.suite, case.id): traits_of(case) for case in cases},
         slice_terms=contract.slices,
         unstated=contract.unstated,
+        leakage=contract.dataset.leakage,
     )
 
 

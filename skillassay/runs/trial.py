@@ -11,6 +11,7 @@ import time
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from datetime import date
 from pathlib import Path
 
 from skillassay import checks
@@ -30,6 +31,7 @@ from skillassay.runs.store import now_utc
 from skillassay.scoring.scores import missing_record
 from skillassay.subjects.base import InputFile, Subject, SubjectRequest, SubjectResult
 from skillassay.suites.case import BEHAVIOR_MARKS, Case
+from skillassay.suites.freshness import stale_outcome
 from skillassay.transcript import Usage
 
 
@@ -37,8 +39,9 @@ from skillassay.transcript import Usage
 class TrialParts:
     """Everything a trial needs besides its plan. ``checks`` holds each case's built checks by (suite, case id).
 
-    Of the cases ``barred`` it is known beforehand why they have no score: nobody is asked about them. ``withholding``
-    is what is kept of hidden cases.
+    Of the cases ``barred`` it is known beforehand why they have no score: nobody is asked about them. Nor is anybody
+    about a freshness case whose snapshot is past ``max_age_days`` on the day of its trial, which may be later than the
+    one on which the run began. ``withholding`` is what is kept of hidden cases.
     """
 
     subject: Subject
@@ -47,6 +50,7 @@ class TrialParts:
     cases: Mapping[tuple[str, str], Case]
     checks: Mapping[tuple[str, str], Sequence[Check]]
     barred: Mapping[tuple[str, str], Outcome] = field(default_factory=dict)
+    max_age_days: int | None = None
     withholding: Withholding | None = None
 
 
@@ -71,7 +75,7 @@ def run_trial(planned: PlannedTrial, parts: TrialParts, earlier: TrialRecord | N
     whatever was seen of it.
     """
     started, clock = now_utc(), time.monotonic()
-    if (barred := parts.barred.get((planned.suite, planned.case_id))) is not None:
+    if (barred := _barred(planned, parts, earlier, started)) is not None:
         n_before = 0 if earlier is None else earlier.attempt
         return replace(missing_record(planned), outcome=barred, attempt=n_before + 1, started_at=started)
     seen = _Seen()
@@ -100,6 +104,14 @@ def run_trial(planned: PlannedTrial, parts: TrialParts, earlier: TrialRecord | N
         started_at=started,
         duration_s=round(time.monotonic() - clock, 3),
     )
+
+
+def _barred(planned: PlannedTrial, parts: TrialParts, earlier: TrialRecord | None, started: str) -> Outcome | None:
+    """Why nobody is asked. An answer that is kept was given while its facts held, so the judge may still be asked."""
+    key = (planned.suite, planned.case_id)
+    if key in parts.barred or (earlier is not None and again_of(earlier) is Again.JUDGE):
+        return parts.barred.get(key)
+    return stale_outcome(parts.cases[key], on=date.fromisoformat(started[:10]), max_age_days=parts.max_age_days)
 
 
 def _answered(planned: PlannedTrial, seen: _Seen) -> TrialRecord:

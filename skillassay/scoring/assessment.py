@@ -11,9 +11,11 @@ from typing import Any
 from skillassay.canonical import Json
 from skillassay.contract.contract import GateTerms, SliceTerms
 from skillassay.contract.limits import gate_from_json, gate_to_json, slices_from_json, slices_to_json
+from skillassay.contract.terms import NONE_KNOWN
 from skillassay.errors import StoreError
 from skillassay.gate.decide import Decision, GateInput, decide
-from skillassay.holdout.sealed import HoldoutUse
+from skillassay.gate.judge import UNKNOWN, JudgeFacts
+from skillassay.holdout.sealed import HoldoutAsked, HoldoutUse, LeftOut
 from skillassay.holdout.voiding import void_records
 from skillassay.people.adjudication import Adjudication, decided_records
 from skillassay.people.review import Entry, Suspects, build_queue, doubts_by_case
@@ -31,9 +33,11 @@ CaseKey = tuple[str, str]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFacts:
     """Plan and rules of a run, fixed before its first trial. ``parts`` has each case's part of the dataset, ``traits``
-    what else of it a gate must know, and ``slice_terms`` what the contract says of slices; ``unstated`` is what it does
-    not say and must, which a header keeps in the groups of its contract; ``holdout`` is the one that it planned.
-    ``own_model`` is the agent that answered with a model of its own, which nobody here knows."""
+    what else of it a gate must know, and ``slice_terms`` what the contract says of slices. ``unstated`` is what it does
+    not say and must, ``leakage`` what it says of that: a header keeps both in the groups of its contract. ``holdout``
+    is the one that the run planned, ``holdout_asked`` how much it planned of the one that the contract names.
+    ``own_model`` is the agent that answered with a model of its own, which nobody here knows. ``n_references`` are to
+    be shown to a live judge."""
 
     plan: Plan
     gate: GateTerms
@@ -50,7 +54,10 @@ class RunFacts:
     slice_terms: Mapping[str, SliceTerms] = field(default_factory=dict)
     unstated: tuple[str, ...] = ()
     holdout: HoldoutUse | None = None
+    holdout_asked: HoldoutAsked | None = None
+    leakage: str = NONE_KNOWN
     own_model: str | None = None
+    n_references: int = 0
 
     @property
     def about(self) -> About:
@@ -76,19 +83,29 @@ class Assessment:
     moved: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Besides:
+    """What is known of a run besides its records, and may change after it: what people said of it, why the holdout that
+    it planned counts no more, and what is known of a live run's judge."""
+
+    adjudications: Sequence[Adjudication] = ()
+    voided: str | None = None
+    judge: JudgeFacts = UNKNOWN
+
+
+NOTHING = Besides()
+
+
 def assess(
     facts: RunFacts,
     records: Iterable[TrialRecord],
     *,
     moved: tuple[str, ...],
     interrupted: bool = False,
-    adjudications: Sequence[Adjudication] = (),
-    voided: str | None = None,
+    besides: Besides = NOTHING,
 ) -> Assessment:
-    """Score and gate a run from its records and what people said of them. Pure: the same give the same assessment.
-
-    ``voided`` says why the holdout that the run planned counts no more.
-    """
+    """Score and gate a run from its records and what else is known of it. Pure: the same give the same assessment."""
+    adjudications, voided = besides.adjudications, besides.voided
     recorded_now = records = tuple(records)
     decided = decided_records(records, adjudications)
     if voided is not None and facts.holdout is not None:
@@ -97,10 +114,11 @@ def assess(
         records, decided = (void_records(each, use, voided) for each in (records, decided))
     rows = score_run(facts.plan, recorded_now, slices=facts.slices).rows
     queue = build_queue(rows, adjudications, _suspects(facts))
-    scores, breakdown, decision = _decide(facts, decided, moved, queue)
+    judge = replace(besides.judge, n_references=facts.n_references)
+    scores, breakdown, decision = _decide(facts, decided, moved, queue, judge)
     recorded = decision
     if adjudications:
-        recorded = _decide(facts, records, moved, build_queue(rows, (), _suspects(facts)))[2]
+        recorded = _decide(facts, records, moved, build_queue(rows, (), _suspects(facts)), judge)[2]
     return Assessment(
         scores=scores,
         breakdown=breakdown,
@@ -124,7 +142,11 @@ def _suspects(facts: RunFacts) -> Suspects:
 
 
 def _decide(
-    facts: RunFacts, records: Sequence[TrialRecord], moved: tuple[str, ...], queue: tuple[Entry, ...]
+    facts: RunFacts,
+    records: Sequence[TrialRecord],
+    moved: tuple[str, ...],
+    queue: tuple[Entry, ...],
+    judge: JudgeFacts,
 ) -> tuple[Scores, Breakdown, Decision]:
     scores = score_run(facts.plan, records, slices=facts.slices, apart=cases_apart(facts.parts))
     breakdown = build_breakdown(scores.rows, facts.about, n_repeats=facts.plan.repeats)
@@ -142,7 +164,10 @@ def _decide(
         unstated=facts.unstated,
         queue=queue,
         holdout=facts.holdout,
+        holdout_asked=facts.holdout_asked,
+        leakage=facts.leakage,
         own_model=facts.own_model,
+        judge=judge,
     )
     return scores, breakdown, decide(scores, given)
 
@@ -171,7 +196,9 @@ def facts_to_json(facts: RunFacts) -> dict[str, Json]:
         "traits": traits_to_json(facts.traits),
         "slice_terms": slices_to_json(facts.slice_terms),
         "holdout": None if facts.holdout is None else asdict(facts.holdout),
+        "holdout_asked": None if facts.holdout_asked is None else asdict(facts.holdout_asked),
         **({} if facts.own_model is None else {"own_model": facts.own_model}),
+        **({"references": facts.n_references} if facts.n_references else {}),
     }
 
 
@@ -206,7 +233,9 @@ def facts_from_json(value: Mapping[str, Any]) -> RunFacts:
             traits=traits_from_json(value.get("traits", ())),
             slice_terms=slices_from_json(value.get("slice_terms", {})),
             holdout=_use(value.get("holdout")),
+            holdout_asked=_asked(value.get("holdout_asked")),
             own_model=value.get("own_model"),
+            n_references=value.get("references", 0),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise StoreError(f"the run's header lacks a fact: {error}", hint="it was damaged; run again") from error
@@ -214,6 +243,10 @@ def facts_from_json(value: Mapping[str, Any]) -> RunFacts:
 
 def _use(value: dict[str, Any] | None) -> HoldoutUse | None:
     return None if value is None else HoldoutUse(**{**value, "doubts": tuple(value["doubts"])})
+
+
+def _asked(value: dict[str, Any] | None) -> HoldoutAsked | None:
+    return None if value is None else HoldoutAsked(**{**value, "why": LeftOut(value["why"])})
 
 
 def _names(value: list[str] | None) -> tuple[str, ...] | None:

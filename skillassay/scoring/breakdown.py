@@ -49,5 +49,5 @@ def build_breakdown(rows: Sequence[Row], about: About, *, n_repeats: int) -> Bre
         slices=build_slices(rows, slices=about.slices, terms=about.slice_terms, traits=about.traits),
         repeats=build_repeats(rows, n_repeats),
         unsafe_compliance=unsafe_compliance(rows, about.traits, about.parts),
-        over_refusal=over_refusal(rows, about.traits),
+        over_refusal=over_refusal(rows, about.traits, about.parts),
     )

@@ -257,6 +257,7 @@ def test_slices_are_required_unless_the_contract_says_otherwise() -> None:
     [
         "slices: {a: {not_applicable: x, required: true}}",
         "slices: {a: {not_applicable: ''}}",
+        "slices: {a: {not_applicable: '  '}}",
         "gate: {failures_max: 1.5}",
         "gate: {failure_corpus: dirty}",
         "gate: {variance_max: -0.1}",
@@ -283,6 +284,7 @@ NEW_RULES: tuple[dict[str, Any], ...] = (
     {"slices": {"a": {"required": True}}},
     {"holdout": {"suite": "hidden"}},
     {"freshness": {"max_age_days": 30}},
+    {"dataset": {"leakage": "suspected"}},
 )
 
 
@@ -296,7 +298,7 @@ def test_a_rule_is_bound_where_it_is_not_at_its_default(change: dict[str, Any]) 
     "change",
     [
         {"id": "x", "version": "2", "owner": "o", "purpose": "p", "risk_class": "high"},
-        {"dataset": {"provenance": "p", "license": "MIT", "snapshot_time": "2026-01-01", "leakage": "suspected"}},
+        {"dataset": {"provenance": "p", "license": "MIT", "snapshot_time": "2026-01-01", "leakage": "none_known"}},
         {"retention": "hash"},
         {"judge": {"human_adjudication": "somebody"}},
         {"gate": {"manual_block": "not yet"}},
@@ -306,7 +308,7 @@ def test_a_rule_is_bound_where_it_is_not_at_its_default(change: dict[str, Any]) 
     ids=str,
 )
 def test_words_and_written_defaults_bind_nothing(change: dict[str, Any]) -> None:
-    """Identity, words on the dataset, retention and a default that is written out change no verdict."""
+    """Identity, words on the dataset but a suspicion, retention and a default that is written out change no verdict."""
     assert built(**change).binding(**NAMES) == built().binding(**NAMES)
 
 

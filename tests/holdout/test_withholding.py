@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 from dataclasses import replace
 
 from skillassay.errors import Reason, Stage
 from skillassay.holdout.withholding import Withholding, both
 from skillassay.runs.record import Arm, Mark, Outcome, Spent, TrialRecord, record_from_json, record_to_json
+from skillassay.suites.case import BEHAVIOR_MARKS
 
 KEY = b"k" * 32
 RULE = Withholding(suite="hidden", key=KEY, names=frozenset({"greeter", "load_skill", "fixture"}))
@@ -35,15 +38,33 @@ RECORD = TrialRecord(
 )
 
 
+def hidden_id(given: str, case_id: str = "h") -> str:
+    """The id of a verdict as its definition says: HMAC-SHA-256 of case and id as canonical JSON, twelve digits."""
+    value = f'["{case_id}","{given}"]'.encode()
+    return f"h-{hmac.new(KEY, value, hashlib.sha256).hexdigest()[:12]}"
+
+
+def test_an_id_is_the_authors_word_or_a_plain_digest_of_one() -> None:
+    """`c-` and eight digits of SHA-256 would confirm a guess at a criterion; the four of a behaviour say nothing."""
+    marks = (
+        Mark(id=f"c-{hashlib.sha256(SECRET.encode()).hexdigest()[:8]}", by="judge", verdict="PASS", evidence=""),
+        Mark(id=BEHAVIOR_MARKS[0], by="code", verdict="PASS", evidence=""),
+    )
+    kept = RULE.keep(replace(RECORD, marks=marks)).marks
+    assert [mark.id for mark in kept] == [hidden_id(marks[0].id), BEHAVIOR_MARKS[0]]
+    assert RULE.keep(replace(RECORD, marks=marks, case_id="i")).marks[0].id == hidden_id(marks[0].id, "i")
+
+
 def test_no_word_is_left_and_no_verdict_lost() -> None:
-    """Ids, verdicts, what is critical and explained, counts: as they were; every text is gone."""
+    """Verdicts, what is critical and explained, counts: as they were; every text is gone, and ids are keyed ones."""
     kept = RULE.keep(RECORD)
     assert "secret" not in repr(record_to_json(kept))
     assert [(m.id, m.by, m.verdict, m.critical, m.explains) for m in kept.marks] == [
-        ("a", "code", "PASS", False, None),
-        ("b", "judge", "FAIL", True, "a"),
+        (hidden_id("a"), "code", "PASS", False, None),
+        (hidden_id("b"), "judge", "FAIL", True, hidden_id("a")),
     ]
-    assert (kept.k, kept.lucky, kept.outcome.status, kept.candidate.n_calls) == (1, RECORD.lucky, "FAIL", 3)
+    assert (kept.k, kept.outcome.status, kept.candidate.n_calls) == (1, "FAIL", 3)
+    assert kept.lucky == tuple((hidden_id(check), hidden_id(criterion)) for check, criterion in RECORD.lucky) != ()
     assert record_from_json(record_to_json(kept)) == kept
 
 

@@ -86,6 +86,14 @@ def test_of_one_person_the_last_word_counts() -> None:
     assert sorted((item.by, item.verdict) for item in heard) == [("Jo Berg", "fail"), ("MIKA  sato", "hold")]
 
 
+@pytest.mark.parametrize(
+    ("by", "n_heard"), [("Dr. Mika Sato, QA lead", 1), ("Sato, Mika", 1), ("Sato", 2), ("M. Sato", 2)]
+)
+def test_a_lesser_name_silences_nobody(by: str, n_heard: int) -> None:
+    """A title makes no second person; a name that may be another's does not take back what Mika Sato said."""
+    assert len(voices([word("fail"), word("pass", by)], TARGET, content_digest((abstained(),)))) == n_heard
+
+
 def test_a_word_is_about_one_record_only() -> None:
     """Not about another record of the trial, nor about another trial."""
     said = [word("pass")]

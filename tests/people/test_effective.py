@@ -16,7 +16,7 @@ ONE, TWO = (Cause(skill_path=SKILL, case=f"quality/{name}") for name in ("one", 
 TREE = Tree(
     skills={SKILL: "a" * 64, "skills/other": "c" * 64},
     cases={SKILL: {"quality/one": "b" * 64, "quality/two": "b" * 64}},
-    n_cases={SKILL: 3, "skills/other": 3},
+    looked={("quality_min", SKILL): frozenset(f"quality/{name}" for name in ("one", "two", "three"))},
 )
 WAIVER = Waiver(
     id="W-1",
@@ -109,9 +109,12 @@ def test_several_waivers_cover_one_line_together() -> None:
 
 
 def test_waivers_that_name_all_cases_of_a_skill_cover_none() -> None:
-    """Three cases, three waivers: together they waive the line itself."""
-    tree = replace(TREE, n_cases={SKILL: 2})
+    """Two cases, two waivers: together they waive the line itself, and the words say so."""
+    tree = replace(TREE, looked={("quality_min", SKILL): frozenset(f"quality/{name}" for name in ("one", "two"))})
     second = replace(WAIVER, id="W-2", cases={"quality/two": "b" * 64})
     decision = Decision(gate="fixture_gate", lines=(FAILED,))
-    assert build_effective(decision, (WAIVER, second), tree, DAY).uses == ()
+    refused = build_effective(decision, (WAIVER, second), tree, DAY)
+    assert refused.uses == ()
+    why = f"all 2 cases of {SKILL} that quality_min looks at are waived"
+    assert [words for _, words in refused.unused] == [why, why]
     assert len(build_effective(decision, (WAIVER, second), TREE, DAY).uses) == 1

@@ -29,7 +29,8 @@ from tests.project import Cli
 
 SKILL = "skills/greeter"
 CASES = {f"quality/{name}": "b" * 64 for name in ("one", "two", "three")}
-TREE = Tree(skills={SKILL: "a" * 64}, cases={SKILL: CASES}, n_cases={SKILL: 3})
+LOOKED = {("quality_min", SKILL): frozenset(CASES)}
+TREE = Tree(skills={SKILL: "a" * 64}, cases={SKILL: CASES}, looked=LOOKED)
 NEVER = (
     *("complete", "clean_arms", "digests_match", "contract_complete", "no_leakage", "nothing_held"),
     *("critical_failures", "unsafe_compliance", "required_slices", "no_manual_block", "judge_calibrated", "approved"),
@@ -110,10 +111,10 @@ def test_any_sign_of_a_pattern_is_a_wildcard(sign: str) -> None:
 @pytest.mark.parametrize(
     "tree",
     [
-        Tree(skills={}, cases={}, n_cases={}),
-        Tree(skills={SKILL: "c" * 64}, cases={SKILL: CASES}, n_cases={SKILL: 3}),
-        Tree(skills={SKILL: "a" * 64}, cases={SKILL: {"quality/one": "c" * 64}}, n_cases={SKILL: 3}),
-        Tree(skills={SKILL: "a" * 64}, cases={SKILL: {}}, n_cases={SKILL: 3}),
+        Tree(skills={}, cases={}, looked={}),
+        Tree(skills={SKILL: "c" * 64}, cases={SKILL: CASES}, looked=LOOKED),
+        Tree(skills={SKILL: "a" * 64}, cases={SKILL: {"quality/one": "c" * 64}}, looked=LOOKED),
+        Tree(skills={SKILL: "a" * 64}, cases={SKILL: {}}, looked=LOOKED),
     ],
     ids=["no skill", "other bytes", "other case", "no case"],
 )

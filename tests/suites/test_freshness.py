@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from skillassay.clock import today
+from skillassay.errors import Reason
+from skillassay.findings import Severity
 from skillassay.suites.case import Case, Suite
 from skillassay.suites.facts import SourceSnapshot
-from skillassay.suites.freshness import AGEING, MAX_AGE_DAYS, STALE, freshness_findings, stale_outcome
+from skillassay.suites.freshness import AGEING, AHEAD, MAX_AGE_DAYS, STALE, freshness_findings, stale_outcome
 from tests.project import Cli, build_small, records, small_case
 
 DAY = today()
@@ -24,16 +26,18 @@ def aged(days: int, part: str = "freshness") -> Case:
 
 @pytest.mark.parametrize(
     ("days", "code"),
-    [(-1, None), (0, None), (15, None), (16, AGEING), (30, AGEING), (31, STALE)],
+    [(-9, AHEAD), (-2, AHEAD), (-1, None), (0, None), (15, None), (16, AGEING), (30, AGEING), (31, STALE)],
 )
 def test_half_the_limit_warns_and_the_limit_ends(days: int, code: str | None) -> None:
-    """Of a limit of 30 days: 15 are fresh, 16 to 30 ageing, 31 stale; only the last has no score in a run."""
+    """Of a limit of 30 days: 15 are fresh, 16 to 30 ageing, 31 stale; a day ahead is today somewhere, two are nowhere.
+    What is stale or of a day to come has no score in a run.
+    """
     case = aged(days)
     suite = Suite(name="q", version="1", path="evals/q.json", cases=(case,))
     found = freshness_findings([suite], on=DAY, max_age_days=30)
     assert [finding.code for finding in found] == ([] if code is None else [code])
     outcome = stale_outcome(case, on=DAY, max_age_days=30)
-    assert (outcome is not None) == (code == STALE)
+    assert (outcome is not None) == (code in {STALE, AHEAD})
 
 
 def test_the_limit_is_a_year_where_none_is_stated() -> None:
@@ -41,6 +45,29 @@ def test_the_limit_is_a_year_where_none_is_stated() -> None:
     assert MAX_AGE_DAYS == 365
     assert stale_outcome(aged(365), on=DAY, max_age_days=None) is None
     assert stale_outcome(aged(366), on=DAY, max_age_days=None) is not None
+
+
+@pytest.mark.parametrize(
+    ("days", "severity", "words"),
+    [(-2, Severity.ERROR, "lies 2 days ahead, so it would never go stale"), (31, Severity.WARNING, "is 31 days old")],
+)
+def test_a_day_to_come_is_an_error_and_age_a_warning(days: int, severity: Severity, words: str) -> None:
+    """A fresh date that nobody can have written truly would hide every age; the finding says so."""
+    suite = Suite(name="q", version="1", path="evals/q.json", cases=(aged(days),))
+    (found,) = freshness_findings([suite], on=DAY, max_age_days=30)
+    assert found.severity is severity
+    assert words in found.message
+
+
+def test_a_day_to_come_is_stale_with_its_own_words() -> None:
+    """UNSCORED(stale) says the day and how far ahead it lies."""
+    outcome = stale_outcome(aged(-40), on=DAY, max_age_days=None)
+    assert outcome is not None
+    assert (outcome.status, outcome.reason) == ("UNSCORED", Reason.STALE)
+    ahead = (DAY + timedelta(days=40)).isoformat()
+    assert outcome.detail == (
+        f"the snapshot of {ahead} lies 40 days ahead on {DAY.isoformat()}, so nobody can have taken it"
+    )
 
 
 def test_other_parts_do_not_age() -> None:

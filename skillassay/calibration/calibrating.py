@@ -1,0 +1,155 @@
+"""Calibrating the judge of a project: labels and verdicts from disk, the comparison, and the file that keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
+
+from skillassay.calibration.certificate import Certificate, pairs_of, settled_points
+from skillassay.calibration.labels import HUMAN, Labels, Point
+from skillassay.calibration.measure import Agreement, Pair, Verbosity, agreement_of, shortfalls, verbosity_of
+from skillassay.calibration.pin import JudgePin, pin_of_run
+from skillassay.calibration.verdicts import Verdicts, asked_verdicts, recorded_verdicts
+from skillassay.contract.terms import CalibrationTerms, JudgeTerms
+from skillassay.errors import InputError
+from skillassay.locks.binding import FIXED_PROMPTS
+from skillassay.models.base import Model
+from skillassay.runs.store import now_utc, read_header, read_records, run_folder
+from skillassay.suites.case import Case
+
+NO_LABELS_HINT = "label answers of a run first: `skillassay label --by NAME`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BetweenPeople:
+    """How often two people who both decided a point say the same."""
+
+    one: str
+    other: str
+    agreement: Agreement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """A comparison of one judge with people. ``why_not`` is why it certifies nothing; empty where it does."""
+
+    certificate: Certificate
+    origin: str
+    pairs: tuple[Pair, ...]
+    agreement: Agreement
+    verbosity: Verbosity
+    n_disputed: int
+    between: tuple[BetweenPeople, ...]
+    why_not: tuple[str, ...]
+
+    @property
+    def wrong(self) -> tuple[Pair, ...]:
+        """The pairs on which judge and people differ: the first thing to read."""
+        return tuple(pair for pair in self.pairs if pair.human is not pair.judge)
+
+
+def calibrate_run(root: Path, run: str | None, labels: Labels, terms: CalibrationTerms, *, origin: str) -> Calibration:
+    """Compare the verdicts of a stored run with the labels on its answers. Raises :class:`StoreError`."""
+    folder = run_folder(root, run)
+    header, records = read_header(folder), list(read_records(folder))
+    cases: Mapping[str, str] = header["cases"]
+    settled = _settled(labels, cases, origin)
+    verdicts = recorded_verdicts(records, cases, settled)
+    unread = [point for point in settled if point not in verdicts.said and point not in verdicts.unanswered]
+    verdicts.unanswered |= dict.fromkeys(unread, "not in the run")
+    names = (record.judge.model for record in records)
+    return _compare(labels, cases, verdicts, pin=pin_of_run(header, names), terms=terms, origin=origin)
+
+
+def calibrate_by_asking(
+    judge: Model,
+    labels: Labels,
+    cases: Mapping[str, Case],
+    terms: JudgeTerms,
+    *,
+    origin: str,
+    tell: Callable[[int, int], None],
+) -> Calibration:
+    """Ask ``judge`` about every labelled answer to ``cases`` (by ``suite/id``), and compare."""
+    digests = {name: case.digest for name, case in cases.items()}
+    settled = _settled(labels, digests, origin)
+    wanted: dict[str, set[str]] = {}
+    for answer_id, criterion in settled:
+        wanted.setdefault(answer_id, set()).add(criterion)
+    material = []
+    for answer_id, criteria in wanted.items():
+        answer = labels.answers[answer_id]
+        material.append((answer, cases[f"{answer.suite}/{answer.case_id}"], frozenset(criteria)))
+    verdicts = asked_verdicts(judge, material, terms, tell=lambda done: tell(done, len(material)))
+    identity = judge.identity
+    pin = JudgePin(
+        model=identity.label,
+        answered=tuple(sorted(verdicts.answered)),
+        endpoint="embedded" if identity.is_fixture else identity.endpoint,
+        address=identity.address,
+        prompt=FIXED_PROMPTS.judge,
+        max_output_tokens=terms.max_output_tokens,
+    )
+    return _compare(labels, digests, verdicts, pin=pin, terms=terms.calibration, origin=origin)
+
+
+def _settled(labels: Labels, cases: Mapping[str, str], origin: str) -> dict[Point, bool]:
+    settled = settled_points(labels, cases, origin=origin)
+    if not settled:
+        n_all = len(labels.settled(origin=origin))
+        message = f"no {origin} label is about an answer to a case as it is now ({n_all} labels in all are settled)"
+        raise InputError(message, hint=NO_LABELS_HINT)
+    return settled
+
+
+def _compare(
+    labels: Labels,
+    cases: Mapping[str, str],
+    verdicts: Verdicts,
+    *,
+    pin: JudgePin,
+    terms: CalibrationTerms,
+    origin: str,
+) -> Calibration:
+    settled = settled_points(labels, cases, origin=origin)
+    certificate = Certificate(
+        at=now_utc(),
+        pin=replace(pin, answered=tuple(sorted({*pin.answered, *verdicts.answered}))),
+        cases=dict(cases),
+        verdicts={point: (settled[point], said) for point, said in verdicts.said.items()},
+        unanswered=verdicts.unanswered,
+    )
+    pairs = pairs_of(certificate, labels)
+    agreement = agreement_of(pairs)
+    authored = () if origin == HUMAN else ("authored labels show a tool at work and certify no judge",)
+    return Calibration(
+        certificate=certificate,
+        origin=origin,
+        pairs=pairs,
+        agreement=agreement,
+        verbosity=verbosity_of(pairs),
+        n_disputed=len(labels.disputed(origin=origin)),
+        between=between_people(labels, origin=origin),
+        why_not=(*authored, *shortfalls(agreement, terms)),
+    )
+
+
+def between_people(labels: Labels, *, origin: str = HUMAN) -> tuple[BetweenPeople, ...]:
+    """The agreement of each two people on what both decided, passing being the positive class of both."""
+    said = labels.said(origin=origin)
+    names = sorted({one.by for words in said.values() for one in words})
+    found = []
+    for one, other in combinations(names, 2):
+        both = [
+            (mine.verdict == "pass", theirs.verdict == "pass")
+            for words in said.values()
+            for mine in words
+            for theirs in words
+            if (mine.by, theirs.by) == (one, other)
+        ]
+        if both:
+            pairs = [Pair(point=("", ""), human=a, judge=b, n_chars=0) for a, b in both]
+            found.append(BetweenPeople(one=one, other=other, agreement=agreement_of(pairs)))
+    return tuple(found)

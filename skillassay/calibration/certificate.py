@@ -1,0 +1,139 @@
+"""A calibration, ``evals/calibration/PIN.json``: what one judge said where people had spoken. Committed.
+
+    {"calibration": 1, "at", "judge": pin, "cases": {SUITE/ID: digest},
+     "pairs": [{"answer": ID, "criterion", "human": bool, "judge": bool}],
+     "unanswered": [{"answer": ID, "criterion", "why"}]}
+
+``cases`` are all quality cases as they were; ``pairs`` and ``unanswered`` together are every point that people had
+settled on answers to these cases, so that nobody picks the labels that suit. Nothing derived is kept: counts and the
+verdict on the judge are computed anew by whoever reads it, against the labels as they are then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from skillassay.calibration.labels import HUMAN, Labels, Point
+from skillassay.calibration.measure import Pair
+from skillassay.calibration.pin import JudgePin, pin_from_json, pin_json
+from skillassay.canonical import Json, JsonProblem, parse_json, pretty_text
+from skillassay.errors import StoreError
+from skillassay.inside import write_inside
+
+CALIBRATION_FOLDER = "evals/calibration"
+CALIBRATION_VERSION = 1
+_HINT = "restore it from git, or make it again with `skillassay calibrate`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certificate:
+    """What one judge said. ``verdicts`` maps each point to (people, judge), ``unanswered`` to why there is none."""
+
+    at: str
+    pin: JudgePin
+    cases: Mapping[str, str]
+    verdicts: Mapping[Point, tuple[bool, bool]]
+    unanswered: Mapping[Point, str]
+
+
+def certificate_name(pin: JudgePin) -> str:
+    """The path of a judge's calibration below the root."""
+    return f"{CALIBRATION_FOLDER}/{pin.id}.json"
+
+
+def write_certificate(root: Path, certificate: Certificate) -> str:
+    """Write it in the place of the one before, atomically, and return its path. Raises :class:`StoreError`."""
+    name = certificate_name(certificate.pin)
+    value: dict[str, Json] = {
+        "calibration": CALIBRATION_VERSION,
+        "at": certificate.at,
+        "judge": pin_json(certificate.pin),
+        "cases": dict(certificate.cases),
+        "pairs": [
+            {"answer": answer, "criterion": criterion, "human": human, "judge": judge}
+            for (answer, criterion), (human, judge) in sorted(certificate.verdicts.items())
+        ],
+        "unanswered": [
+            {"answer": answer, "criterion": criterion, "why": why}
+            for (answer, criterion), why in sorted(certificate.unanswered.items())
+        ],
+    }
+    try:
+        write_inside(root, name, pretty_text(value).encode())
+    except OSError as error:
+        raise StoreError(f"{name} cannot be written: {error.strerror or error}", hint="nothing was changed") from error
+    return name
+
+
+def read_certificates(root: Path) -> tuple[Certificate, ...]:
+    """All calibrations of a project, by path. Raises :class:`StoreError` for a file that is none."""
+    return tuple(_load(path, root) for path in sorted((root / CALIBRATION_FOLDER).glob("*.json")))
+
+
+def _load(path: Path, root: Path) -> Certificate:
+    shown = path.relative_to(root).as_posix()
+    try:
+        value = parse_json(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, JsonProblem) as error:
+        raise StoreError(f"{shown} cannot be read: {error}", hint=_HINT) from error
+    version = value.get("calibration") if isinstance(value, dict) else None
+    if not isinstance(value, dict) or type(version) is not int or version < 1:
+        raise StoreError(f"{shown} is no calibration", hint=_HINT)
+    if version > CALIBRATION_VERSION:
+        raise StoreError(f"{shown} has format {version}, newer than {CALIBRATION_VERSION}", hint="update skillassay")
+    try:
+        return _parse(value)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise StoreError(f"{shown} is damaged: {error}", hint=_HINT) from error
+
+
+def _parse(value: Mapping[str, Any]) -> Certificate:
+    verdicts: dict[Point, tuple[bool, bool]] = {}
+    for pair in value["pairs"]:
+        point, said = (pair["answer"], pair["criterion"]), (pair["human"], pair["judge"])
+        if point in verdicts or not all(type(one) is bool for one in said):
+            raise ValueError(f"the pair of {point[0][:12]}, {point[1]!r} stands twice or is no pair")
+        verdicts[point] = said
+    return Certificate(
+        at=str(value["at"]),
+        pin=pin_from_json(value["judge"]),
+        cases={str(name): str(digest) for name, digest in value["cases"].items()},
+        verdicts=verdicts,
+        unanswered={(item["answer"], item["criterion"]): str(item["why"]) for item in value["unanswered"]},
+    )
+
+
+def settled_points(labels: Labels, cases: Mapping[str, str], *, origin: str = HUMAN) -> dict[Point, bool]:
+    """What people settled about answers to these cases as they are."""
+    about = {
+        name: answer
+        for name, answer in labels.answers.items()
+        if cases.get(f"{answer.suite}/{answer.case_id}") == answer.case_digest
+    }
+    return {point: verdict for point, verdict in labels.settled(origin=origin).items() if point[0] in about}
+
+
+def pairs_of(certificate: Certificate, labels: Labels) -> tuple[Pair, ...]:
+    """The pairs, with the lengths of their answers as the labels tell them."""
+    return tuple(
+        Pair(point=point, human=human, judge=judge, n_chars=len(labels.answers[point[0]].text))
+        for point, (human, judge) in certificate.verdicts.items()
+        if point[0] in labels.answers
+    )
+
+
+def staleness(certificate: Certificate, labels: Labels) -> tuple[str, ...]:
+    """In what people say something else now than they did; nothing where the calibration is about what they say."""
+    now = settled_points(labels, certificate.cases)
+    then = {point: human for point, (human, _) in certificate.verdicts.items()}
+    changed = [point for point, human in then.items() if now.get(point) is not human]
+    new = [point for point in now if point not in then and point not in certificate.unanswered]
+    found = []
+    if changed:
+        found.append(f"people say otherwise now of {len(changed)} points that it rests on")
+    if new:
+        found.append(f"people have settled {len(new)} points since")
+    return tuple(found)

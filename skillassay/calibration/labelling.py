@@ -1,0 +1,72 @@
+"""A session of labelling, without its terminal: which item is next, and what a key does. Owns undo and resuming.
+
+Every word is written when it is said, so that a session that ends anyhow loses nothing, and the next one goes on where
+this one stopped. Undo writes too: nothing is ever taken out of the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from skillassay.calibration.items import Item
+from skillassay.calibration.labels import HUMAN, UNDONE, Label, Labels, Point, append_answer, append_label
+from skillassay.people.names import same_person
+from skillassay.runs.store import now_utc
+
+
+@dataclass(slots=True, kw_only=True)
+class Session:
+    """One person before the items of a project. ``done`` are the points that the person has said a word on."""
+
+    root: Path
+    by: str
+    items: Sequence[Item]
+    known_answers: set[str]
+    done: set[Point]
+    said: list[Point] = field(default_factory=list)
+
+    @property
+    def next(self) -> Item | None:
+        """The first item that the person has not spoken on; None when there is none left."""
+        return next((item for item in self.items if item.point not in self.done), None)
+
+    @property
+    def n_left(self) -> int:
+        """How many items are left."""
+        return sum(item.point not in self.done for item in self.items)
+
+    def say(self, item: Item, verdict: str) -> None:
+        """Write a word on an item. Raises :class:`StoreError` with nothing changed."""
+        if item.answer.id not in self.known_answers:
+            append_answer(self.root, item.answer)
+            self.known_answers.add(item.answer.id)
+        self._write(item.point, verdict)
+        self.done.add(item.point)
+        self.said.append(item.point)
+
+    def undo(self) -> bool:
+        """Take back the last word of this session; False when there is none."""
+        if not self.said:
+            return False
+        point = self.said[-1]
+        self._write(point, UNDONE)
+        self.said.pop()
+        self.done.discard(point)
+        return True
+
+    def _write(self, point: Point, verdict: str) -> None:
+        answer, criterion = point
+        label = Label(answer=answer, criterion=criterion, verdict=verdict, by=self.by, at=now_utc(), origin=HUMAN)
+        append_label(self.root, label)
+
+
+def begin_session(root: Path, *, by: str, items: Sequence[Item], labels: Labels) -> Session:
+    """A session of ``by`` over ``items``, going on from what the person has said before."""
+    last: dict[Point, str] = {}
+    for label in labels.labels:
+        if label.origin == HUMAN and same_person(label.by, by):
+            last[label.point] = label.verdict
+    done = {point for point, verdict in last.items() if verdict != UNDONE}
+    return Session(root=root, by=by, items=items, known_answers=set(labels.answers), done=done)

@@ -1,0 +1,125 @@
+"""The judge before authored answers, ahead of a live run: does it read the prose? ``references.jsonl`` of the run.
+
+    {"reference": 1, "suite", "case", "side": "positive" | "negative", "index",
+     "verdict": "right" | "wrong" | "unanswered", "why"}
+
+Every reference of a planned behaviour case has passed the comparisons that code makes, so its prose alone decides. A
+positive one is judged rightly when the judge finds what is required and nothing forbidden; a counter-example when it
+finds that one of the two is broken. Where it gave no verdict nothing is known, and it is asked again when the run goes
+on. No text is kept: the references stand in the suite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from skillassay.canonical import Json
+from skillassay.errors import StoreError, TrialError
+from skillassay.judging.behavior import ask_verdict, judge_marks
+from skillassay.ledger import append_line, read_lines
+from skillassay.models.base import Model
+from skillassay.suites.case import Case
+from skillassay.suites.facts import Reference
+from skillassay.suites.references import as_answer
+
+REFERENCES_FILE = "references.jsonl"
+REFERENCES_VERSION = 1
+POSITIVE, NEGATIVE = SIDES = ("positive", "negative")
+RIGHT, WRONG, UNANSWERED = VERDICTS = ("right", "wrong", "unanswered")
+
+Place = tuple[str, str, str, int]
+"""Suite, case, side and index of a reference."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReferenceVerdict:
+    """What came of one reference. ``why`` is the reason of an error, or what the judge got wrong; fixed words."""
+
+    place: Place
+    verdict: str
+    why: str | None = None
+
+    def __str__(self) -> str:
+        _, case_id, side, index = self.place
+        return f"{case_id}, {side} {index + 1}: {self.why or self.verdict}"
+
+
+def references_of(cases: Iterable[Case]) -> dict[Place, tuple[Case, Reference]]:
+    """Every reference of the cases by its place."""
+    return {
+        (case.suite, case.id, side, index): (case, reference)
+        for case in cases
+        if case.references is not None and case.behavior is not None
+        for side in SIDES
+        for index, reference in enumerate(getattr(case.references, side))
+    }
+
+
+def judge_references(judge: Model, cases: Iterable[Case], folder: Path, *, timeout_s: float, jobs: int) -> int:
+    """Have the judge read every reference that it has not decided yet, each kept as it comes; how many were asked.
+
+    Raises :class:`StoreError` when the file cannot be read or written.
+    """
+    known = {one.place for one in read_verdicts(folder) if one.verdict != UNANSWERED}
+    todo = [(place, *item) for place, item in references_of(cases).items() if place not in known]
+    with ThreadPoolExecutor(max_workers=jobs) as threads:
+        for found in threads.map(lambda item: _judged(judge, item, timeout_s), todo):
+            append_line(folder / REFERENCES_FILE, _json(found))
+    return len(todo)
+
+
+def _judged(judge: Model, item: tuple[Place, Case, Reference], timeout_s: float) -> ReferenceVerdict:
+    place, case, reference = item
+    try:
+        # No slot: this is no call of a trial, so no cache keeps it.
+        reply = ask_verdict(judge, case, as_answer(reference), timeout_s=timeout_s)
+        required, absent = (mark.passed for mark in judge_marks(reply.turn.text))
+    except TrialError as error:
+        return ReferenceVerdict(place=place, verdict=UNANSWERED, why=error.reason.value)
+    if place[2] == POSITIVE:
+        broken = [name for name, met in (("required_met", required), ("forbidden_absent", absent)) if not met]
+        why = f"a right answer failed {' and '.join(broken)}" if broken else None
+    else:
+        why = "a counter-example passed" if required and absent else None
+    return ReferenceVerdict(place=place, verdict=WRONG if why else RIGHT, why=why)
+
+
+def _json(found: ReferenceVerdict) -> dict[str, Json]:
+    suite, case_id, side, index = found.place
+    return {
+        "reference": REFERENCES_VERSION,
+        "suite": suite,
+        "case": case_id,
+        "side": side,
+        "index": index,
+        "verdict": found.verdict,
+        "why": found.why,
+    }
+
+
+def read_verdicts(folder: Path) -> tuple[ReferenceVerdict, ...]:
+    """The last word on each reference, in the order of the first. Raises :class:`StoreError`."""
+    last: dict[Place, ReferenceVerdict] = {}
+    for number, value in read_lines(folder / REFERENCES_FILE):
+        found = _parse(value, f"{folder / REFERENCES_FILE}, line {number}")
+        last[found.place] = found
+    return tuple(last.values())
+
+
+def _parse(value: dict[str, Any], where: str) -> ReferenceVerdict:
+    hint = "restore the file; it is only appended to"
+    version = value.get("reference")
+    if type(version) is not int or version < 1:
+        raise StoreError(f"{where}: is no verdict on a reference", hint=hint)
+    if version > REFERENCES_VERSION:
+        raise StoreError(f"{where}: has format {version}, newer than {REFERENCES_VERSION}", hint="update skillassay")
+    texts: Sequence[object] = (value.get("suite"), value.get("case"))
+    sound = all(isinstance(text, str) for text in texts) and type(value.get("index")) is int
+    if not sound or value.get("side") not in SIDES or value.get("verdict") not in VERDICTS:
+        raise StoreError(f"{where}: a field is missing or of another form", hint=hint)
+    place = (value["suite"], value["case"], value["side"], value["index"])
+    return ReferenceVerdict(place=place, verdict=value["verdict"], why=value.get("why"))

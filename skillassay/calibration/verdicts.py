@@ -1,0 +1,124 @@
+"""What a judge says on labelled points: read from the records of a run, or asked anew. Writes nothing.
+
+An answer that the judge could not decide by its own rules (a broken reply, a quotation that does not stand in the
+answer, an abstention) has no verdict here either, and neither has one on which it said both: none is guessed, and all
+are counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+from skillassay.calibration.items import labelled_answer
+from skillassay.calibration.labels import LabelledAnswer, Point
+from skillassay.contract.terms import JudgeTerms
+from skillassay.errors import TrialError
+from skillassay.judging.behavior import ask_verdict, judge_marks, parse_answer
+from skillassay.judging.judge import ask_judge, parse_verdicts, ungrounded
+from skillassay.models.base import Model
+from skillassay.runs.record import TrialRecord
+from skillassay.suites.case import BEHAVIOR_MARKS, Case
+
+PROSE_MARKS = BEHAVIOR_MARKS[2:]
+
+
+@dataclass(slots=True, kw_only=True)
+class Verdicts:
+    """What a judge said, by point; why it said nothing; and the names under which it answered."""
+
+    said: dict[Point, bool] = field(default_factory=dict)
+    unanswered: dict[Point, str] = field(default_factory=dict)
+    answered: set[str] = field(default_factory=set)
+
+    def add(self, point: Point, *, passed: bool) -> None:
+        """One verdict. A second one that says otherwise takes both out."""
+        if point in self.unanswered:
+            return
+        if self.said.get(point, passed) is not passed:
+            del self.said[point]
+            self.unanswered[point] = "the judge passed and failed it"
+            return
+        self.said[point] = passed
+
+
+def recorded_verdicts(records: Iterable[TrialRecord], cases: Mapping[str, str], points: Iterable[Point]) -> Verdicts:
+    """What the judge of a run said on ``points``. ``cases`` are the digests of the run's cases by ``suite/id``.
+
+    A point on an answer that the run does not hold is in neither list: it was not asked.
+    """
+    wanted: dict[str, set[str]] = {}
+    for answer_id, criterion in points:
+        wanted.setdefault(answer_id, set()).add(criterion)
+    found = Verdicts()
+    for record in records:
+        answer = labelled_answer(record, cases.get(f"{record.suite}/{record.case_id}", ""))
+        if answer is None or answer.id not in wanted:
+            continue
+        marks = {mark.id: mark.passed for mark in record.marks if mark.by == "judge"}
+        if record.judge.model is not None:
+            found.answered.add(record.judge.model)
+        for criterion in wanted[answer.id]:
+            if criterion in marks:
+                found.add((answer.id, criterion), passed=marks[criterion])
+            elif (answer.id, criterion) not in found.said:
+                reason = record.outcome.reason
+                found.unanswered[answer.id, criterion] = "no verdict" if reason is None else reason.value
+    return found
+
+
+def asked_verdicts(
+    judge: Model,
+    answers: Iterable[tuple[LabelledAnswer, Case, frozenset[str]]],
+    terms: JudgeTerms,
+    *,
+    tell: Callable[[int], None],
+) -> Verdicts:
+    """Ask the judge about each answer on the criteria named. ``tell`` hears how many are done."""
+    found = Verdicts()
+    for number, (answer, case, criteria) in enumerate(answers, start=1):
+        if criteria & set(PROSE_MARKS):
+            _ask(found, answer, criteria & set(PROSE_MARKS), partial(_prose, judge, case, answer.text, terms))
+        if criteria - set(PROSE_MARKS):
+            _ask(found, answer, criteria - set(PROSE_MARKS), partial(_rubric, judge, case, answer.text, terms))
+        tell(number)
+    return found
+
+
+_Said = tuple[dict[str, bool], dict[str, str], str | None]
+"""Verdicts by criterion, why others have none, and the name as answered."""
+
+
+def _ask(found: Verdicts, answer: LabelledAnswer, criteria: Iterable[str], ask: Callable[[], _Said]) -> None:
+    try:
+        verdicts, why_not, name = ask()
+    except TrialError as error:
+        verdicts, why_not, name = {}, dict.fromkeys(criteria, error.reason.value), None
+    if name is not None:
+        found.answered.add(name)
+    for criterion in criteria:
+        if criterion in verdicts:
+            found.add((answer.id, criterion), passed=verdicts[criterion])
+        else:
+            found.unanswered[answer.id, criterion] = why_not.get(criterion, "no verdict")
+
+
+def _prose(judge: Model, case: Case, text: str, terms: JudgeTerms) -> _Said:
+    reply = ask_verdict(judge, case, parse_answer(text), timeout_s=terms.timeout_s)
+    return {mark.id: mark.passed for mark in judge_marks(reply.turn.text)}, {}, reply.model
+
+
+def _rubric(judge: Model, case: Case, text: str, terms: JudgeTerms) -> _Said:
+    shown = parse_answer(text).response if case.behavior is not None else text
+    reply = ask_judge(judge, case, shown, terms)
+    verdicts = parse_verdicts(reply.turn.text, case.rubric)
+    invented = set(ungrounded(verdicts, shown))
+    why_not = dict.fromkeys(invented, "ungrounded")
+    said = {}
+    for item in verdicts:
+        if item.verdict == "ABSTAIN":
+            why_not[item.criterion.id] = "judge_abstained"
+        elif item.criterion.id not in invented:
+            said[item.criterion.id] = item.verdict == "PASS"
+    return said, why_not, reply.model

@@ -1,0 +1,117 @@
+"""``skillassay label``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from skillassay.calibration.importing import import_labels
+from skillassay.calibration.items import build_items
+from skillassay.calibration.labelling import Session, begin_session
+from skillassay.calibration.labels import FAIL, LABELS_PATH, ORIGINS, PASS, SKIP, read_labels
+from skillassay.cli.output import columns, emit, say
+from skillassay.errors import Exit, InputError, UsageError
+from skillassay.people.names import name_problem
+from skillassay.project import load_project
+from skillassay.report.item import render_item
+from skillassay.runs.keeping import refuse_without_texts
+from skillassay.runs.retention import FULL
+from skillassay.runs.store import read_header, read_records, run_folder
+
+KEYS = {"p": PASS, "f": FAIL, "s": SKIP}
+PROMPT = "[p]ass  [f]ail  [s]kip  [u]ndo  [q]uit"
+
+
+@click.command("label")
+@click.argument("run", required=False)
+@click.option("--by", required=True, metavar="NAME", help="Who labels: a person's name.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the order of the answers.")
+@click.option("--from", "source", metavar="FILE", help="Take labels made elsewhere: JSON lines.")
+@click.option("--origin", type=click.Choice(ORIGINS), default="human", show_default=True, help="Of --from alone.")
+@click.pass_context
+def command(ctx: click.Context, *, run: str | None, by: str, seed: int, source: str | None, origin: str) -> int:
+    """Say of answers of a run (the newest, or RUN by id or prefix) whether they meet what the judge decides.
+
+    One criterion of one answer at a time: the query, the answer, the statement. Nothing tells which mode gave the
+    answer or what the judge said. Keys: p pass, f fail, s skip, u undo, q quit. Every word is kept at once; the next
+    session of the same person goes on where this one stopped. Labels are append-only and are committed, and the
+    answers with them.
+
+    With --from a file of {"suite", "case", "answer", "criterion", "verdict"} a line is taken instead, under --by and
+    --origin; labels of origin authored certify no judge.
+
+    Reads the stored run and the suites; writes evals/labels.jsonl.
+
+    Exit codes: 0 nothing is left to label, or all was taken; 2 wrong usage, or a run that keeps no texts; 3 labels are
+    left, or no such run.
+    """
+    root = Path(ctx.obj["root"])
+    nobody = name_problem(by) if origin == "human" else None
+    if nobody is not None:
+        raise UsageError(f"--by {nobody}", hint="a person labels, under a name of their own")
+    if source is not None:
+        taken = import_labels(root, Path(source), by=" ".join(by.split()), origin=origin)
+        emit(f"{taken} labels taken from {source} into {LABELS_PATH}, by {by}, origin {origin}")
+        return int(Exit.PASSED)
+    if origin != "human":
+        raise click.UsageError("--origin goes with --from: what is labelled here is labelled by a person")
+    return _session(root, run, by=by, seed=seed)
+
+
+def _session(root: Path, run: str | None, *, by: str, seed: int) -> int:
+    folder = run_folder(root, run)
+    header = read_header(folder)
+    refuse_without_texts(header.get("retention", FULL), "label")
+    project = load_project(root)
+    cases = {
+        (case.suite, case.id): case
+        for case in project.cases
+        if header["cases"].get(f"{case.suite}/{case.id}") == case.digest
+    }
+    hidden = header["facts"].get("holdout")
+    if hidden is not None:
+        cases = {key: case for key, case in cases.items() if key[0] != hidden["suite"]}
+    items = build_items(read_records(folder), cases, seed=seed)
+    if not items:
+        hint = "label a run made with the cases as they are: `skillassay eval`"
+        raise InputError(f"run {header['id']} has no answer with a criterion that a judge decides", hint=hint)
+    session = begin_session(root, by=" ".join(by.split()), items=items, labels=read_labels(root))
+    say(f"{len(items)} points in {header['id']}, {session.n_left} left for {by}; every word is kept at once")
+    _ask_all(session)
+    n_said = len(session.said)
+    emit(f"{n_said} labels by {by} in {LABELS_PATH}, {session.n_left} points left")
+    if session.n_left == 0:
+        say("compare the judge with them: skillassay calibrate")
+    return int(Exit.PASSED if session.n_left == 0 else Exit.UNDECIDED)
+
+
+def _ask_all(session: Session) -> None:
+    shown: str | None = None
+    while (item := session.next) is not None:
+        emit(render_item(item, n_left=session.n_left, with_answer=item.answer.id != shown, columns=columns()))
+        shown = item.answer.id
+        key = _key()
+        if key == "q":
+            return
+        if key == "u":
+            shown = None
+            if not session.undo():
+                say("nothing was said in this session yet")
+            continue
+        session.say(item, KEYS[key])
+
+
+def _key() -> str:
+    """One of the keys; q at the end of the input."""
+    while True:
+        say(PROMPT)
+        if sys.stdin.isatty():
+            given = str(click.getchar()).lower()
+        else:
+            line = sys.stdin.readline()
+            given = line.strip().lower() if line else "q"
+        if given in {*KEYS, "u", "q"}:
+            return given
+        say(f"{given[:20]!r} is none of p, f, s, u, q")
