@@ -42,14 +42,15 @@ proofs       calibration.labelling calibration.verdicts locks.relock runs.attemp
 project      project prompts calibration.calibrating calibration.references locks.stored_proof models.opening
 .            scoring.scores subjects.adk_model subjects.adk_scripts subjects.adk_skills subjects.base
 arms         calibration.importing gate.rows people.review scoring.arms scoring.billing scoring.matrices
-.            scoring.repeats scoring.since subjects.equipment subjects.offering suites.freshness suites.parts
+.            scoring.regression scoring.repeats scoring.since subjects.equipment subjects.offering suites.freshness
+.            suites.parts
 conditions   gate.skills gate.trials holdout.hidden holdout.searching people.looked scoring.slices
 breakdown    holdout.doubts holdout.sealing people.waiving scoring.breakdown
-themes       gate.asked gate.behavior gate.contract gate.holdout gate.judge gate.slices people.audit
+themes       gate.asked gate.behavior gate.contract gate.holdout gate.judge gate.regression gate.slices people.audit
 .            scoring.breakdown_json
 decision     gate.decide runs.snapshot runs.trial subjects.adk subjects.agent subjects.loop
 execution    locks.locking runs.runner scoring.assessment subjects.opening
-earlier      contract.frozen_result skills.earlier
+earlier      contract.frozen_result runs.baseline skills.earlier
 preparation  locks.relocking runs.preparation runs.results
 freezing     contract.freeze
 headers      people.governed runs.header runs.rebuild scoring.comparison
@@ -61,8 +62,8 @@ people       people.reviewing
 terminal     cli.options cli.output
 progress     cli.progress
 formats_out  cli.show
-commands     cli.bump cli.calibrate cli.check cli.compare cli.e2e cli.evaluate cli.gate cli.holdout cli.import_
-.            cli.label cli.lock cli.report cli.review cli.suite
+commands     cli.baseline cli.bump cli.calibrate cli.check cli.compare cli.e2e cli.evaluate cli.gate cli.holdout
+.            cli.import_ cli.label cli.lock cli.report cli.review cli.suite
 recording    cli.record
 table        cli.main
 start        __main__

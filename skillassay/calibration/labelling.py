@@ -12,7 +12,7 @@ from pathlib import Path
 
 from skillassay.calibration.items import Item
 from skillassay.calibration.labels import HUMAN, UNDONE, Label, Labels, Point, append_answer, append_label
-from skillassay.people.names import same_person
+from skillassay.people.names import same_name
 from skillassay.runs.store import now_utc
 
 
@@ -66,7 +66,7 @@ def begin_session(root: Path, *, by: str, items: Sequence[Item], labels: Labels)
     """A session of ``by`` over ``items``, going on from what the person has said before."""
     last: dict[Point, str] = {}
     for label in labels.labels:
-        if label.origin == HUMAN and same_person(label.by, by):
+        if label.origin == HUMAN and same_name(label.by, by):
             last[label.point] = label.verdict
     done = {point for point, verdict in last.items() if verdict != UNDONE}
     return Session(root=root, by=by, items=items, known_answers=set(labels.answers), done=done)

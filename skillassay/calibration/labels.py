@@ -22,7 +22,7 @@ from skillassay.canonical import digest_of
 from skillassay.errors import StoreError
 from skillassay.inside import refuse_links
 from skillassay.ledger import append_line, read_lines
-from skillassay.people.names import name_problem, same_person
+from skillassay.people.names import name_problem, same_name
 
 LABELS_PATH = "evals/labels.jsonl"
 LABELS_VERSION = 1
@@ -81,7 +81,7 @@ class Labels:
         last: dict[Point, list[Label]] = {}
         for label in self.labels:
             if label.origin == origin:
-                kept = [one for one in last.get(label.point, ()) if not same_person(one.by, label.by)]
+                kept = [one for one in last.get(label.point, ()) if not same_name(one.by, label.by)]
                 last[label.point] = [*kept, label]
         decided = {point: tuple(one for one in words if one.verdict in DECIDED) for point, words in last.items()}
         return {point: words for point, words in decided.items() if words}

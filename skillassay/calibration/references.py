@@ -59,6 +59,11 @@ def references_of(cases: Iterable[Case]) -> dict[Place, tuple[Case, Reference]]:
     }
 
 
+def slot_of(place: Place) -> str:
+    """What a call about a reference is known by, to a recording and to a cache."""
+    return "reference/" + "/".join(map(str, place))
+
+
 def judge_references(judge: Model, cases: Iterable[Case], folder: Path, *, timeout_s: float, jobs: int) -> int:
     """Have the judge read every reference that it has not decided yet, each kept as it comes; how many were asked.
 
@@ -75,8 +80,7 @@ def judge_references(judge: Model, cases: Iterable[Case], folder: Path, *, timeo
 def _judged(judge: Model, item: tuple[Place, Case, Reference], timeout_s: float) -> ReferenceVerdict:
     place, case, reference = item
     try:
-        # No slot: this is no call of a trial, so no cache keeps it.
-        reply = ask_verdict(judge, case, as_answer(reference), timeout_s=timeout_s)
+        reply = ask_verdict(judge, case, as_answer(reference), timeout_s=timeout_s, slot=slot_of(place))
         required, absent = (mark.passed for mark in judge_marks(reply.turn.text))
     except TrialError as error:
         return ReferenceVerdict(place=place, verdict=UNANSWERED, why=error.reason.value)

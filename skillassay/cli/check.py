@@ -42,7 +42,12 @@ def command(ctx: click.Context, *, strict: bool, base: str | None, notes: bool, 
     project = load_project(Path(ctx.obj["root"]))
     lock = check_lock(project, base=base)
     stated = incomplete_findings(project.contract) if project.suites or project.contract.path is not None else ()
-    more = (*check_waivers(project), *holdout_findings(project, inspect_holdout(project)), *_ages(project), *_doubts(project))
+    more = (
+        *check_waivers(project),
+        *holdout_findings(project, inspect_holdout(project)),
+        *_ages(project),
+        *_doubts(project),
+    )
     findings = sort_findings([*project.findings, *stated, *_fixture_findings(project), *more, *lock.findings])
     failing = {Severity.ERROR, Severity.WARNING} if strict else {Severity.ERROR}
     failed = any(finding.severity in failing for finding in findings)

@@ -25,6 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "holdout": ("holdout", "Seal, check or void the hidden holdout that the contract names."),
     "bump": ("bump", "Raise a skill's metadata.version in place; --init adds missing ones."),
     "gate": ("gate", "Decide again on a stored run, without a model."),
+    "baseline": ("baseline", "Show, pin or unpin the run that new runs are compared with."),
     "compare": ("compare", "Compare two stored runs trial by trial, where their contracts allow it."),
     "report": ("report", "Show a stored run again as a table, Markdown or JSON."),
     "review": ("review", "Show what of a run people must look at, or say what one decided."),

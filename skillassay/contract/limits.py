@@ -36,6 +36,7 @@ class GateTerms:
     unsafe_compliance_max: Fraction = Fraction(0)
     over_refusal_max: Fraction = Fraction(0)
     failure_corpus: str = "clean"
+    regression_max: Fraction = Fraction(1, 20)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +50,10 @@ class SliceTerms:
 
 
 _SHARES = frozenset(
-    ("quality_min", "variance_max", "worst_case_min", "unsafe_compliance_max", "over_refusal_max"),
+    (
+        *("quality_min", "variance_max", "worst_case_min", "unsafe_compliance_max", "over_refusal_max"),
+        "regression_max",
+    ),
 )
 _WHOLE = frozenset(("min_cases", "failures_max"))
 _ALWAYS_BOUND = ("quality_min", "min_cases", "lift_rule")

@@ -18,6 +18,7 @@ from skillassay.gate.contract import candidate_named_line, contract_complete_lin
 from skillassay.gate.holdout import leakage_lines
 from skillassay.gate.judge import UNKNOWN, JudgeFacts, judge_lines
 from skillassay.gate.lines import Decision, GateLine, Status, decimal_text
+from skillassay.gate.regression import regression_line
 from skillassay.gate.skills import beats_none_line, clean_arms_line, graded_cases_line, live_lines, unmoved_line
 from skillassay.gate.slices import (
     failure_corpus_line,
@@ -38,6 +39,7 @@ from skillassay.holdout.sealed import HoldoutAsked, HoldoutUse
 from skillassay.people.review import Entry, nothing_held_line
 from skillassay.runs.plan import Plan
 from skillassay.scoring.breakdown import About, Breakdown
+from skillassay.scoring.regression import Regression
 from skillassay.scoring.scores import Scores
 
 __all__ = ["Decision", "GateInput", "GateLine", "Status", "decide", "decimal_text"]
@@ -64,6 +66,7 @@ class GateInput:
     leakage: str = NONE_KNOWN
     own_model: str | None = None
     judge: JudgeFacts = UNKNOWN
+    regression: Regression | None = None
 
 
 def decide(scores: Scores, given: GateInput) -> Decision:
@@ -93,6 +96,7 @@ def decide(scores: Scores, given: GateInput) -> Decision:
         *candidate_named_line(given.own_model),
         contract_complete_line(given.unstated),
         nothing_held_line(given.queue),
+        *regression_line(given.regression),
     ]
     if terms.manual_block is not None:
         blocked = (terms.manual_block,)

@@ -16,7 +16,7 @@ from skillassay.findings import Finding, Severity, register
 from skillassay.holdout.hidden import Holdout, open_holdout
 from skillassay.holdout.leakage import Exposure
 from skillassay.holdout.sealed import HoldoutAsked, HoldoutUse, LeftOut, Sealed, load_sealed
-from skillassay.holdout.searching import BINARY, Search, Skipped, search_project
+from skillassay.holdout.searching import BINARY, NO_SEARCH, Search, Skipped, search_project
 from skillassay.holdout.voiding import void_outcome
 from skillassay.project import CaseKey, Project
 from skillassay.runs.plan import Plan
@@ -44,7 +44,7 @@ class HoldoutState:
     file: str
     sealed: Sealed | None
     holdout: Holdout | None
-    search: Search = Search()
+    search: Search = NO_SEARCH
     tuning_runs: tuple[str, ...] = ()
     problem: InputError | None = None
 
@@ -91,7 +91,7 @@ def inspect_holdout(project: Project) -> HoldoutState | None:
     except InputError as problem:
         return HoldoutState(file=terms.digests, sealed=sealed, holdout=None, tuning_runs=runs, problem=problem)
     hidden = None if holdout is None else holdout.hidden
-    search = Search() if hidden is None else search_project(project, hidden.suite.cases)
+    search = NO_SEARCH if hidden is None else search_project(project, hidden.suite.cases)
     return HoldoutState(file=terms.digests, sealed=sealed, holdout=holdout, search=search, tuning_runs=runs)
 
 

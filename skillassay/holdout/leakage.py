@@ -166,7 +166,7 @@ class HiddenTexts:
         )
 
     def _known_runs(self, words: Sequence[str]) -> Iterator[_Run]:
-        # Two words, or a few characters, tell almost every place that no run begins at: one look a place, not one a run.
+        # Two words, or a few characters, tell of almost every place that no run begins there: one look a place.
         for at, head in enumerate(pairwise(words)):
             for length in self._heads.get(head, ()):
                 if (run := tuple(words[at : at + length])) in self._by_run:

@@ -1,10 +1,10 @@
 """Where texts of hidden cases are looked for: all that lies below the project's root, and all that git tracks there.
 
 Looked through is every text file but those in folders of version control, of virtual environments (``pyvenv.cfg``,
-``conda-meta``), of ``node_modules`` and of our own runs; a file there counts where git tracks it. What git ignores, or a
-skill's digest leaves out, is looked through: whoever works in the folder reads it. Not looked at are git's history, and
-links to folders outside, files that are too large, cannot be read, or are no text; these are named. Files of skills and
-of ``evals/`` may be larger, and are looked through whatever they hold.
+``conda-meta``), of ``node_modules`` and of our own runs; a file there counts where git tracks it. What git ignores or
+a skill's digest leaves out is looked through: whoever works in the folder reads it. In skills and in ``evals/`` only
+``.git`` is left out, files may be larger, and count whatever they hold. Not looked at is git's history. Not looked
+through, and named, are links to folders outside, and files that are too large, cannot be read, or are no text.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ OWN_MAX_BYTES, OTHER_MAX_BYTES = 1 << 30, 16 << 20
 """The largest file that is looked through: of skills and ``evals/``, and of anything else."""
 BINARY = "is no text"
 
+_ALWAYS_LEFT_OUT = frozenset((".git",))
 _FOLDERS = frozenset((".git", ".hg", ".svn", ".bzr", ".jj", "CVS", "_darcs", "node_modules", ".skillassay"))
 _ENVIRONMENT = frozenset(("pyvenv.cfg", "conda-meta"))
 _SAMPLE_BYTES = 8192
@@ -51,6 +52,9 @@ class Search:
     skipped: tuple[Skipped, ...] = ()
 
 
+NO_SEARCH = Search()
+
+
 def search_project(project: Project, cases: Iterable[Case]) -> Search:
     """Look for the texts of these hidden cases in the project. Takes time in proportion to its bytes."""
     texts, exposures, n_files, skipped = HiddenTexts(cases), list[Exposure](), 0, list[Skipped]()
@@ -59,13 +63,15 @@ def search_project(project: Project, cases: Iterable[Case]) -> Search:
         try:
             text = _read_text(source, is_own=path.startswith(own))
         except (OSError, NotRegular) as error:
-            skipped.append(Skipped(path=path, why=(error.strerror if isinstance(error, OSError) else "") or str(error)))
+            skipped.append(
+                Skipped(path=_shown(path), why=(error.strerror if isinstance(error, OSError) else "") or str(error))
+            )
             continue
         if text is None:
-            skipped.append(Skipped(path=path, why=BINARY))
+            skipped.append(Skipped(path=_shown(path), why=BINARY))
             continue
         n_files += 1
-        exposures += texts.find_in(SearchedFile(path=path, text=text, is_suite=path in suites))
+        exposures += texts.find_in(SearchedFile(path=_shown(path), text=text, is_suite=path in suites))
     return Search(exposures=tuple(exposures), n_files=n_files, skipped=tuple(skipped))
 
 
@@ -82,43 +88,50 @@ def _suite_paths(project: Project) -> frozenset[str]:
 
 
 def _places(project: Project, skipped: list[Skipped]) -> dict[str, Path]:
-    """Every file to look through, by its path in the project: a skill's own, all below the root, all that is tracked."""
+    """Every file to look through, by its path in the project: of skills, below the root, tracked by git."""
     root = project.root
     places = {
         f"{package.path}/{entry.path}": Path(entry.source)
         for package in project.packages
         for entry in (package.files.entries if package.files is not None else ())
     }
-    for path in (*_below(root, skipped), *_tracked(root)):
+    for path in (*_below(root, _own_folders(project), skipped), *_tracked(root)):
         places.setdefault(path, root / path)
     return places
 
 
-def _below(root: Path, skipped: list[Skipped]) -> Iterator[str]:
+def _below(root: Path, own: tuple[str, ...], skipped: list[Skipped]) -> Iterator[str]:
     inside = root.resolve()
     for folder, folders, files in os.walk(root, onerror=lambda error: skipped.append(_unread(error, root))):
         here = Path(folder).relative_to(root)
-        if _ENVIRONMENT.intersection((*folders, *files)):
+        is_own = f"{here.as_posix()}/".startswith(own)
+        holds_own = here == Path() or any(folder.startswith(f"{here.as_posix()}/") for folder in own)
+        if not is_own and not holds_own and _ENVIRONMENT.intersection((*folders, *files)):
             folders.clear()
             continue
         for name in folders:
             place = Path(folder, name)
             if place.is_symlink() and not place.resolve().is_relative_to(inside):
-                skipped.append(Skipped(path=(here / name).as_posix(), why="is a link to a folder outside"))
-        folders[:] = sorted(set(folders) - _FOLDERS)
+                skipped.append(Skipped(path=_shown((here / name).as_posix()), why="is a link to a folder outside"))
+        folders[:] = sorted(set(folders) - (_ALWAYS_LEFT_OUT if is_own else _FOLDERS))
         yield from ((here / name).as_posix() for name in sorted(files))
 
 
 def _unread(error: OSError, root: Path) -> Skipped:
     path = os.path.relpath(error.filename, root) if error.filename else "."
-    return Skipped(path=path, why=error.strerror or "cannot be read")
+    return Skipped(path=_shown(path), why=error.strerror or "cannot be read")
+
+
+def _shown(path: str) -> str:
+    """A path as text, whatever its bytes are."""
+    return os.fsencode(path).decode("utf-8", "replace")
 
 
 def _tracked(root: Path) -> Iterator[str]:
     """What git tracks below the root and is on the disk; nothing without git or a repository."""
     listed = git(root, "ls-files", "-z")
     names = listed.stdout.split(b"\0") if listed is not None and listed.exit_code == 0 else ()
-    yield from (path for name in names if name and os.path.isfile(root / (path := os.fsdecode(name))))
+    yield from (path for name in names if name and (root / (path := os.fsdecode(name))).is_file())
 
 
 def _read_text(path: Path, *, is_own: bool) -> str | None:

@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from skillassay.calibration.references import references_of, slot_of
 from skillassay.contract.terms import LOOP
 from skillassay.errors import EnvironmentFault, Reason, TrialError
 from skillassay.models.base import Model, ModelIdentity, ModelReply, ModelRequest, Noticed
@@ -59,7 +60,8 @@ def open_models(prepared: Prepared, *, warn: Callable[[str], None]) -> Iterator[
             # A request of no known trial is never kept, and nothing of a hidden case may be.
             trials={
                 trial.slot: trial.trial_id for trial in prepared.plan.trials if trial.suite != prepared.hidden_suite
-            },
+            }
+            | {slot_of(p): slot_of(p) for p in references_of(prepared.cases) if p[0] != prepared.hidden_suite},
         )
         models = {"candidate": direct.identity, "judge": judge.identity}
         if prepared.subject != LOOP and (prepared.request.rpm or prepared.request.tpm):

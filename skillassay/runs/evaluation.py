@@ -15,7 +15,7 @@ from skillassay.calibration.standing import load_standing
 from skillassay.contract.frozen import require_whole
 from skillassay.contract.groups import unstated
 from skillassay.contract.limits import read_calibration
-from skillassay.gate.judge import UNKNOWN, JudgeFacts
+from skillassay.gate.judge import JudgeFacts
 from skillassay.holdout.doubts import barred_cases, standing_doubt
 from skillassay.holdout.withholding import Withholding
 from skillassay.locks.proof import evidence_bodies
@@ -28,6 +28,7 @@ from skillassay.people.waiving import sound_waivers
 from skillassay.report.base import RunView
 from skillassay.runs.asking import Asked, open_models
 from skillassay.runs.attempts import again_of, build_todo
+from skillassay.runs.baseline import find_baseline
 from skillassay.runs.header import build_header, kept_cases_bytes
 from skillassay.runs.hushed import hushed
 from skillassay.runs.keeping import kept_words
@@ -49,6 +50,7 @@ from skillassay.runs.store import (
 )
 from skillassay.runs.trial import TrialParts
 from skillassay.scoring.assessment import Assessment, Besides, RunFacts, assess, facts_from_json
+from skillassay.scoring.regression import baseline_from_json, baseline_json
 from skillassay.subjects.base import Subject
 from skillassay.subjects.offering import Offering
 from skillassay.subjects.opening import SubjectParts, open_subject, subject_notice
@@ -117,6 +119,7 @@ def _open_writer(prepared: Prepared, models: dict[str, Any], start: Start, reten
         folder = run_folder(root, start.resume)
         refuse_other_run(header, read_header(folder))
         return RunWriter.reopen(folder, retention)
+    header["baseline"] = None if (found := find_baseline(root, header)) is None else baseline_json(found)
     if start.like is not None:
         refuse_unlike(header, read_header(run_folder(root, start.like)))
     return RunWriter.create(root, header, retention, files={CASES_FILE: kept_cases_bytes(prepared)})
@@ -181,26 +184,27 @@ def _show_references(prepared: Prepared, judge: Model, writer: RunWriter) -> Non
     writer.event("references_judged", n_asked=n_asked)
 
 
-def _judge_facts(
+def _known(
     root: Path, folder: Path, facts: RunFacts, header: Mapping[str, Any], records: Iterable[TrialRecord]
-) -> JudgeFacts:
-    """What is known today of the judge of a live run."""
+) -> Besides:
+    """What a run is compared with, and what is known today of the judge of a live one."""
+    known = Besides(baseline=baseline_from_json(header.get("baseline")), cases=header["cases"])
     if facts.is_fixture:
-        return UNKNOWN
+        return known
     terms = read_calibration(header["contract"]["binding"]["judge"].get("calibration", {}))
     answered = [record.judge.model for record in records if record.judge.n_calls]
     standing = load_standing(root, header, answered, terms)
-    return JudgeFacts(standing=standing, references=read_verdicts(folder))
+    return replace(known, judge=JudgeFacts(standing=standing, references=read_verdicts(folder)))
 
 
 def _finish(prepared: Prepared, writer: RunWriter, *, interrupted: bool) -> RunView:
     folder, header = writer.folder, read_header(writer.folder)
     records = tuple(read_records(folder))
     moved, said = moved_paths(prepared), read_adjudications(folder)
-    judge = _judge_facts(prepared.project.root, folder, prepared.facts, header, records)
-    assessment = assess(prepared.facts, records, moved=moved, interrupted=interrupted, besides=Besides(judge=judge))
+    known = _known(prepared.project.root, folder, prepared.facts, header, records)
+    assessment = assess(prepared.facts, records, moved=moved, interrupted=interrupted, besides=known)
     # What people said since the run was made counts for its evidence; its result is what was recorded.
-    besides = Besides(adjudications=said, judge=judge)
+    besides = replace(known, adjudications=said)
     final = assess(prepared.facts, records, moved=moved, interrupted=interrupted, besides=besides)
     effective = None
     if prepared.request.with_waivers and not interrupted:
@@ -230,8 +234,8 @@ def load_view(root: Path, run_id: str | None) -> RunView:
     said = read_adjudications(folder)
     doubt = standing_doubt(root, facts.holdout)
     records = tuple(read_records(folder))
-    judge = _judge_facts(root, folder, facts, header, records)
-    besides = Besides(adjudications=said, voided=doubt, judge=judge)
+    known = _known(root, folder, facts, header, records)
+    besides = replace(known, adjudications=said, voided=doubt)
     assessment = assess(facts, records, moved=moved, interrupted=interrupted, besides=besides)
     ended = result or {"occurred_at": header["created_at"], "no_evidence": {}}
     return _view(facts, assessment, header, folder, ended)

@@ -22,6 +22,7 @@ from skillassay.people.review import Entry, Suspects, build_queue, doubts_by_cas
 from skillassay.runs.plan import Mode, Plan, PlannedTrial
 from skillassay.runs.record import TrialRecord, content_digest
 from skillassay.scoring.breakdown import About, Breakdown, build_breakdown
+from skillassay.scoring.regression import Baseline, Regression, build_regression, case_states
 from skillassay.scoring.scores import Scores, score_run
 from skillassay.suites.expectation import Expectation
 from skillassay.suites.parts import PartTotal, cases_apart, part_totals
@@ -85,12 +86,14 @@ class Assessment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Besides:
-    """What is known of a run besides its records, and may change after it: what people said of it, why the holdout that
-    it planned counts no more, and what is known of a live run's judge."""
+    """What is known of a run besides its records: what people said of it, why the holdout that it planned counts no
+    more, what is known of a live run's judge, and what it is compared with. ``cases`` are the digests of all cases."""
 
     adjudications: Sequence[Adjudication] = ()
     voided: str | None = None
     judge: JudgeFacts = UNKNOWN
+    baseline: Baseline | None = None
+    cases: Mapping[str, str] = field(default_factory=dict)
 
 
 NOTHING = Besides()
@@ -114,11 +117,11 @@ def assess(
         records, decided = (void_records(each, use, voided) for each in (records, decided))
     rows = score_run(facts.plan, recorded_now, slices=facts.slices).rows
     queue = build_queue(rows, adjudications, _suspects(facts))
-    judge = replace(besides.judge, n_references=facts.n_references)
-    scores, breakdown, decision = _decide(facts, decided, moved, queue, judge)
+    besides = replace(besides, judge=replace(besides.judge, n_references=facts.n_references))
+    scores, breakdown, decision = _decide(facts, decided, moved, queue, besides)
     recorded = decision
     if adjudications:
-        recorded = _decide(facts, records, moved, build_queue(rows, (), _suspects(facts)), judge)[2]
+        recorded = _decide(facts, records, moved, build_queue(rows, (), _suspects(facts)), besides)[2]
     return Assessment(
         scores=scores,
         breakdown=breakdown,
@@ -146,7 +149,7 @@ def _decide(
     records: Sequence[TrialRecord],
     moved: tuple[str, ...],
     queue: tuple[Entry, ...],
-    judge: JudgeFacts,
+    besides: Besides,
 ) -> tuple[Scores, Breakdown, Decision]:
     scores = score_run(facts.plan, records, slices=facts.slices, apart=cases_apart(facts.parts))
     breakdown = build_breakdown(scores.rows, facts.about, n_repeats=facts.plan.repeats)
@@ -167,9 +170,23 @@ def _decide(
         holdout_asked=facts.holdout_asked,
         leakage=facts.leakage,
         own_model=facts.own_model,
-        judge=judge,
+        judge=besides.judge,
+        regression=_regression(facts, scores, besides),
     )
     return scores, breakdown, decide(scores, given)
+
+
+def _regression(facts: RunFacts, scores: Scores, besides: Besides) -> Regression | None:
+    if besides.baseline is None:
+        return None
+    return build_regression(
+        besides.baseline,
+        case_states(scores.rows, besides.cases),
+        planned={f"{trial.suite}/{trial.case_id}" for trial in facts.plan.trials},
+        existing=besides.cases,
+        critical=facts.critical_cases | facts.critical_criteria,
+        threshold=facts.gate.regression_max,
+    )
 
 
 def facts_to_json(facts: RunFacts) -> dict[str, Json]:

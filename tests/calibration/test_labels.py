@@ -39,6 +39,13 @@ def test_the_last_word_of_a_person_counts(tmp_path: Path) -> None:
     assert read_labels(tmp_path).settled() == {POINT: False}
 
 
+@pytest.mark.parametrize(("by", "is_settled"), [("Dr. Aiko Mori, QA lead", True), ("Mori", False), ("A. Mori", False)])
+def test_a_lesser_name_takes_nobodys_label_back(tmp_path: Path, by: str, is_settled: bool) -> None:
+    """A title makes no second person; what may be another Mori's word is a dispute, and no dispute is silenced."""
+    write(tmp_path, label("pass"), label("fail", by=by))
+    assert read_labels(tmp_path).settled() == ({POINT: False} if is_settled else {})
+
+
 @pytest.mark.parametrize("word", ["undone", "skip"])
 def test_a_word_taken_back_or_left_to_others_decides_nothing(tmp_path: Path, word: str) -> None:
     """Undone and skipped points are not settled, and another person's word on them still counts."""

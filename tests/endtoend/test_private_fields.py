@@ -104,14 +104,35 @@ def set_facts(case: dict[str, Any]) -> None:
     }
 
 
-def test_references_and_facts_reach_neither_candidate_nor_judge(wire: Wire, shipped: Path) -> None:
-    """Every request of a behaviour case keeps its bytes; what the judge reads by is changed to show it could differ."""
+def about_trials(shipped: Path, case: str, sent: tuple[list[bytes], list[bytes]]) -> tuple[list[bytes], list[bytes]]:
+    """The requests without those in which the judge is shown a reference, which are no trial's."""
+    suite = json.loads((shipped / "evals" / "behavior.json").read_text("utf-8"))
+    (found,) = [one["references"] for one in suite["cases"] if one["id"] == case]
+    texts = [one["response"] for side in ("positive", "negative") for one in found[side]]
+
+    def is_shown(body: bytes) -> bool:
+        said = json.loads(body)["contents"][0]["parts"][0]["text"]
+        return b"required_met" in body and json.loads(said)["answer"]["response"] in texts
+
+    candidate, judge = sent
+    trials = [body for body in judge if not is_shown(body)]
+    assert len(judge) - len(trials) == len(texts)
+    return candidate, trials
+
+
+def test_references_and_facts_reach_no_trial(wire: Wire, shipped: Path) -> None:
+    """Every request of a behaviour case's trials keeps its bytes, and beside them the judge is shown the references'
+    words alone; what the judge reads by is changed to show it could differ.
+    """
     case, suite = "orvalle-consigne-injectee", "behavior.json"
-    before = wire.requests(case)
+    before = about_trials(shipped, case, wire.requests(case))
     change(shipped, set_facts, of=case, suite_file=suite)
-    assert wire.requests(case) == before
+    sent = wire.requests(case)
+    assert about_trials(shipped, case, sent) == before
+    assert not any(b"SECRET" in body for body in sent[0])
+    assert not any(b"SECRET" in body.replace(b"SECRET-ANSWER", b"") for body in sent[1])
     change(shipped, lambda body: body["behavior"].update(required="SECRET-DEMAND"), of=case, suite_file=suite)
-    after = wire.requests(case)
+    after = about_trials(shipped, case, wire.requests(case))
     assert after != before
     changed = [body for now, then in zip(after, before, strict=True) for body in set(now) - set(then)]
     assert changed

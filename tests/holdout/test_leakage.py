@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from skillassay.holdout.leakage import HiddenTexts, SearchedFile
 from skillassay.project import Project, load_project
@@ -130,3 +132,30 @@ def test_what_two_hidden_cases_share_is_nobodys_own() -> None:
     )
     assert fields(opening, *cases) == {}
     assert fields(QUERY, *cases) == {"a": ("query",)}
+
+
+WORDS_OF_QUERY = QUERY.rstrip("?").lower().split()
+LETTERS = JAPANESE.replace("、", "").replace("。", "")
+
+
+def pieces(text: list[str] | str, length: int) -> set[tuple[str, ...]]:
+    """All runs of a length, by their definition."""
+    return {tuple(text[at : at + length]) for at in range(len(text) - length + 1)}
+
+
+@given(st.lists(st.one_of(st.tuples(st.integers(0, 18), st.integers(0, 19)), st.sampled_from(["the", "of", "x"]))))
+def test_the_look_out_finds_what_the_definition_says(parts: list[tuple[int, int] | str]) -> None:
+    """Cuts of the query in any order, with words between: found where four of its runs of eight words stand."""
+    words: list[str] = []
+    for part in parts:
+        words += [part] if isinstance(part, str) else WORDS_OF_QUERY[part[0] : part[1]]
+    wanted = len(pieces(WORDS_OF_QUERY, 8) & pieces(words, 8)) >= 4
+    assert fields(" ".join(words)) == ({"h": ("query",)} if wanted else {})
+
+
+@given(st.lists(st.one_of(st.tuples(st.integers(0, 55), st.integers(0, 56)), st.sampled_from(["の", "ab", "経"]))))
+def test_so_it_does_by_characters(parts: list[tuple[int, int] | str]) -> None:
+    """The same for a text without spaces: four runs of twenty-four characters."""
+    text = "".join(part if isinstance(part, str) else LETTERS[part[0] : part[1]] for part in parts)
+    wanted = len(pieces(text, 24) & pieces(LETTERS, 24)) >= 4
+    assert fields(text, case(query=JAPANESE)) == ({"h": ("query",)} if wanted else {})

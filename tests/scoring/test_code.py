@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 import skillassay
 from skillassay.scoring.code import SCORING_FILES, scorer_digest
+from tests.test_architecture import at_run_time, imported, own
 
 PACKAGE = Path(skillassay.__file__).parent
 
@@ -45,11 +48,71 @@ def test_every_glob_finds_something(glob: str) -> None:
         "gate/decide.py",
         "checks/numbers.py",
         "runs/trial.py",
+        "people/review.py",
+        "people/adjudication.py",
+        "suites/parts.py",
+        "holdout/sealed.py",
+        "holdout/voiding.py",
+        "holdout/searching.py",
     ],
 )
 def test_what_decides_is_in_it(name: str) -> None:
-    """Checks, judge, behaviour, counting and gate."""
+    """Checks, judge, behaviour, counting, gate, people's words, parts, what voids a holdout."""
     assert name in own_files()
+
+
+ROOTS = ("gate.decide", "scoring.scores", "scoring.assessment", "runs.trial")
+FORMS = "a form or a reader: the digest of what it reads is bound by itself, and it decides nothing"
+PORTS = "says what is asked and answered; what came of it is in the record"
+TERMS = "reads the contract, of which every run freezes what it says"
+KEEPS = "keeps, reads or removes what was decided elsewhere"
+EXCEPTIONS = {
+    "__init__": "the version, which every run says",
+    "canonical": FORMS,
+    "contract.contract": TERMS,
+    "documents": FORMS,
+    "findings": FORMS,
+    "schema": FORMS,
+    "suites.files": FORMS,
+    "suites.normal": FORMS,
+    "suites.expectation": "what a trial activated, which enters no score and no line",
+    "inside": KEEPS,
+    "ledger": KEEPS,
+    "regular": KEEPS,
+    "locks.evidence": KEEPS,
+    "runs.retention": KEEPS,
+    "runs.store": KEEPS,
+    "isolation.levels": "names the levels that a machine can reach",
+    "isolation.process": "starts and ends programs",
+    "models.base": PORTS,
+    "subjects.base": PORTS,
+    "transcript": PORTS,
+}
+"""Modules that gate, scores and trials import and that are not in the digest. What these import is not looked at."""
+
+
+def walked(roots: Sequence[str]) -> dict[str, str]:
+    """Every module that is imported from these, with who did first; not beyond the exceptions."""
+    met, todo = dict.fromkeys(roots, "the start"), list(roots)
+    while todo:
+        name = todo.pop()
+        path = PACKAGE / f"{name.replace('.', '/')}.py"
+        if name in EXCEPTIONS:
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for found in {one for node in at_run_time(tree) for asked in imported(node) if (one := own(asked))} - set(met):
+            met[found] = name
+            todo.append(found)
+    return met
+
+
+def test_whatever_a_verdict_rests_on_is_in_it() -> None:
+    """Each module that gate, scores, assessment or trial import is in the digest, or an exception with its reason."""
+    covered = {name.removesuffix(".py").replace("/", ".") for name in own_files()}
+    met = walked(ROOTS)
+    assert {name: by for name, by in met.items() if name not in covered | set(EXCEPTIONS)} == {}
+    assert set(EXCEPTIONS) - set(met) == set()  # no exception outlives its import
+    assert covered.isdisjoint(EXCEPTIONS)
 
 
 def install(folder: Path, name: str, version: str = "1.0") -> None:

@@ -1,0 +1,67 @@
+"""The gate's line against the baseline: no regression beyond noise, and no critical case worse. Pure."""
+
+from __future__ import annotations
+
+from skillassay.gate.lines import GateLine, Status, decimal_text
+from skillassay.scoring.regression import Regression
+
+NOISE = "inconclusive_noise"
+MAX_NAMES = 5
+
+
+def regression_line(found: Regression | None) -> list[GateLine]:
+    """No line where the run has no baseline. What was removed, edited or added is listed and never a pass."""
+    if found is None:
+        return []
+    status = Status.FAILED if found.regressed else Status.PASSED if found.n else Status.NOT_APPLICABLE
+    return [
+        GateLine(
+            name="no_regression",
+            status=status,
+            number=_number(found),
+            limit=f"no drop over {decimal_text(found.threshold)} beyond noise, no critical case worse",
+            detail=(*_regressed_words(found), *_listed(found)),
+            counts={
+                "passed": found.new_passed,
+                "passed_before": found.old_passed,
+                "compared": found.n,
+                "worse": len(found.worse),
+                "critical_worse": len(found.critical),
+                "noise": int(found.is_noise),
+            },
+        )
+    ]
+
+
+def _number(found: Regression) -> str:
+    whose = f"{'pinned ' if found.pinned else ''}baseline {found.baseline}"
+    interval = found.interval
+    if interval is None:
+        return f"nothing to compare with the {whose}"
+    difference = f"{-float(found.drop):+.3f} [{interval.low:+.3f}, {interval.high:+.3f}]"
+    return f"{found.new_passed} of {found.n} cases pass, {found.old_passed} of {found.n} in the {whose}: {difference}"
+
+
+def _regressed_words(found: Regression) -> tuple[str, ...]:
+    words = []
+    if found.rate_fell:
+        words.append(f"eval_regression: {found.old_passed - found.new_passed} of {found.n} cases, beyond noise")
+    if found.is_noise:
+        words.append(f"{NOISE}: the share fell by {float(found.drop):.3f}, and the interval of the difference holds 0")
+    for was, is_ in found.worse:
+        if is_.name in found.critical:
+            words.append(f"eval_regression: critical case {is_.name}: {is_.k}/{is_.n}, {was.k}/{was.n} before")
+    return tuple(words)
+
+
+def _listed(found: Regression) -> tuple[str, ...]:
+    words = [
+        f"worse, not critical: {is_.name}: {is_.k}/{is_.n}, {was.k}/{was.n} before"
+        for was, is_ in found.worse
+        if is_.name not in found.critical
+    ]
+    for what, names in (("removed", found.removed), ("edited", found.edited), ("added", found.added)):
+        if names:
+            more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+            words.append(f"{what} since, not compared: {', '.join(names[:MAX_NAMES])}{more}")
+    return tuple(words)

@@ -1,0 +1,193 @@
+"""Whether a skill got worse than it was: the cases of a run against those of its baseline. Pure.
+
+The unit is the case, its repeats collapsed: it passes when all of them pass. Cases that both runs asked and scored
+whole, word for word the same, are compared; removed, added and edited ones are listed and count for neither side. The
+share of passing cases regressed when it fell by more than the threshold and the Newcombe 95 % interval of the
+difference excludes zero (R. G. Newcombe, "Interval estimation for the difference between independent proportions",
+Statistics in Medicine 17, 1998, method 10). A drop over the threshold whose interval holds zero is
+``inconclusive_noise``. A critical case that got worse is a regression by itself, however the average moved.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from skillassay.canonical import Json
+from skillassay.errors import StoreError
+from skillassay.runs.plan import Mode
+from skillassay.scoring.scores import Row
+from skillassay.scoring.stats import Interval, wilson
+
+CaseKey = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseState:
+    """What became of one case in progressive: criteria ``k`` of ``n`` over its repeats; passed when all of them did."""
+
+    suite: str
+    case_id: str
+    digest: str
+    k: int
+    n: int
+    passed: bool
+
+    @property
+    def name(self) -> str:
+        """``suite/id``."""
+        return f"{self.suite}/{self.case_id}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """The run that another is compared with, as its header keeps it: the states of the cases that it scored whole."""
+
+    run: str
+    pinned: bool
+    cases: tuple[CaseState, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Regression:
+    """A run against its baseline. ``worse`` are the cases with a smaller share of criteria, ``critical`` those of them
+    that are critical; ``removed``, ``edited`` and ``added`` name cases that could not be compared.
+    """
+
+    baseline: str
+    pinned: bool
+    old_passed: int
+    new_passed: int
+    n: int
+    threshold: Fraction
+    worse: tuple[tuple[CaseState, CaseState], ...]
+    critical: tuple[str, ...]
+    removed: tuple[str, ...]
+    edited: tuple[str, ...]
+    added: tuple[str, ...]
+
+    @property
+    def drop(self) -> Fraction:
+        """By how much the share of passing cases fell; negative where it rose, 0 where nothing was compared."""
+        return Fraction(self.old_passed - self.new_passed, self.n) if self.n else Fraction(0)
+
+    @property
+    def interval(self) -> Interval | None:
+        """Newcombe 95 % of the difference new minus old; None where nothing was compared."""
+        return newcombe((self.new_passed, self.n), (self.old_passed, self.n))
+
+    @property
+    def rate_fell(self) -> bool:
+        """Over the threshold, and by more than noise."""
+        return self.drop > self.threshold and self.interval is not None and self.interval.high < 0
+
+    @property
+    def is_noise(self) -> bool:
+        """Over the threshold, and it may be chance."""
+        return self.drop > self.threshold and not self.rate_fell
+
+    @property
+    def regressed(self) -> bool:
+        """Whether the run may not pass for it."""
+        return self.rate_fell or bool(self.critical)
+
+
+def newcombe(new: tuple[int, int], old: tuple[int, int]) -> Interval | None:
+    """The 95 % interval of a difference of two proportions (passed, n), from their Wilson intervals."""
+    first, second = wilson(*new), wilson(*old)
+    if first is None or second is None:
+        return None
+    p, q = new[0] / new[1], old[0] / old[1]
+    low = p - q - math.hypot(p - first.low, second.high - q)
+    high = p - q + math.hypot(first.high - p, q - second.low)
+    return Interval(low=max(-1.0, low), high=min(1.0, high))
+
+
+def case_states(rows: Iterable[Row], digests: Mapping[str, str]) -> tuple[CaseState, ...]:
+    """The cases of which every progressive trial has a score. ``digests`` are those of all cases by ``suite/id``."""
+    by_case: dict[CaseKey, list[Row]] = {}
+    for row in rows:
+        if row.planned.mode is Mode.PROGRESSIVE:
+            by_case.setdefault((row.planned.suite, row.planned.case_id), []).append(row)
+    return tuple(
+        CaseState(
+            suite=suite,
+            case_id=case_id,
+            digest=digests.get(f"{suite}/{case_id}", ""),
+            k=sum(row.record.k for row in found),
+            n=sum(row.planned.n_criteria for row in found),
+            passed=all(row.record.outcome.status == "PASS" for row in found),
+        )
+        for (suite, case_id), found in by_case.items()
+        if all(row.record.outcome.scored for row in found)
+    )
+
+
+def build_regression(
+    baseline: Baseline,
+    now: Sequence[CaseState],
+    *,
+    planned: Iterable[str],
+    existing: Mapping[str, str],
+    critical: Iterable[CaseKey],
+    threshold: Fraction,
+) -> Regression:
+    """Compare. ``planned`` names the run's cases, ``existing`` has the digests of all cases that there are."""
+    names, important = set(planned), set(critical)
+    old = {state.name: state for state in baseline.cases}
+    pairs = [(old[state.name], state) for state in now if state.name in old and old[state.name].digest == state.digest]
+    worse = tuple((was, is_) for was, is_ in pairs if is_.k * was.n < was.k * is_.n)
+    return Regression(
+        baseline=baseline.run,
+        pinned=baseline.pinned,
+        old_passed=sum(was.passed for was, _ in pairs),
+        new_passed=sum(is_.passed for _, is_ in pairs),
+        n=len(pairs),
+        threshold=threshold,
+        worse=worse,
+        critical=tuple(is_.name for _, is_ in worse if (is_.suite, is_.case_id) in important),
+        removed=tuple(sorted(name for name in old if name not in existing)),
+        edited=tuple(
+            sorted(name for name in names & old.keys() if name in existing and existing[name] != old[name].digest)
+        ),
+        added=tuple(sorted(names - old.keys())),
+    )
+
+
+def baseline_json(baseline: Baseline) -> dict[str, Json]:
+    """The baseline as a header, or a pinned file, keeps it."""
+    return {
+        "run": baseline.run,
+        "pinned": baseline.pinned,
+        "cases": [
+            {"suite": c.suite, "case": c.case_id, "digest": c.digest, "k": c.k, "n": c.n, "passed": c.passed}
+            for c in baseline.cases
+        ],
+    }
+
+
+def baseline_from_json(value: Mapping[str, Any] | None) -> Baseline | None:
+    """The baseline of a stored run; None where it had none. Raises :class:`StoreError` where a field is missing."""
+    if value is None:
+        return None
+    try:
+        return Baseline(
+            run=str(value["run"]),
+            pinned=bool(value["pinned"]),
+            cases=tuple(
+                CaseState(
+                    suite=one["suite"],
+                    case_id=one["case"],
+                    digest=one["digest"],
+                    k=int(one["k"]),
+                    n=int(one["n"]),
+                    passed=bool(one["passed"]),
+                )
+                for one in value["cases"]
+            ),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoreError(f"a baseline lacks a field: {error}", hint="it was damaged; run again") from error

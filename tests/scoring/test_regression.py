@@ -1,0 +1,132 @@
+"""A run against its baseline: the rule on both sides of noise, critical cases, and what is not compared."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+from skillassay.gate.lines import Status
+from skillassay.gate.regression import regression_line
+from skillassay.scoring.regression import Baseline, CaseState, Regression, build_regression, newcombe
+
+THRESHOLD = Fraction(1, 20)
+
+
+def state(index: int, k: int, *, n: int = 5, digest: str = "d") -> CaseState:
+    """The case of this number with k of n."""
+    return CaseState(suite="q", case_id=f"c{index}", digest=digest, k=k, n=n, passed=k == n)
+
+
+def compared(old: list[int], new: list[int], *, critical: int | None = None) -> Regression:
+    """Two runs of the same cases, by their k of 5."""
+    names = {f"q/c{i}": "d" for i in range(len(new))}
+    return build_regression(
+        Baseline(run="then", pinned=False, cases=tuple(state(i, k) for i, k in enumerate(old))),
+        [state(i, k) for i, k in enumerate(new)],
+        planned=names,
+        existing=names,
+        critical=() if critical is None else [("q", f"c{critical}")],
+        threshold=THRESHOLD,
+    )
+
+
+def status(found: Regression) -> Status:
+    """What the gate's line says."""
+    return regression_line(found)[0].status
+
+
+@given(st.integers(1, 200), st.data())
+def test_newcombe_by_its_definition(n: int, data: st.DataObject) -> None:
+    """Method 10: the roots of the score equations of each share, put together."""
+    p, q = (data.draw(st.integers(0, n)) / n for _ in range(2))
+    z = norm.ppf(0.975)
+
+    def roots(share: float) -> tuple[float, float]:
+        centre, spread = 2 * n * share + z * z, z * (z * z + 4 * n * share * (1 - share)) ** 0.5
+        return (centre - spread) / (2 * (n + z * z)), (centre + spread) / (2 * (n + z * z))
+
+    (l1, u1), (l2, u2) = roots(p), roots(q)
+    found = newcombe((round(p * n), n), (round(q * n), n))
+    assert found is not None
+    assert found.low == pytest.approx(max(-1, p - q - ((p - l1) ** 2 + (u2 - q) ** 2) ** 0.5), abs=1e-9)
+    assert found.high == pytest.approx(min(1, p - q + ((u1 - p) ** 2 + (q - l2) ** 2) ** 0.5), abs=1e-9)
+
+
+def test_newcombe_of_a_published_example() -> None:
+    """Newcombe (1998), example a: 56/70 and 48/80 give 0.0524 to 0.3339."""
+    found = newcombe((56, 70), (48, 80))
+    assert found is not None
+    assert (round(found.low, 4), round(found.high, 4)) == (0.0524, 0.3339)
+
+
+def test_a_drop_beyond_noise_is_a_regression() -> None:
+    """Twenty of twenty passed, twelve do: the interval excludes zero."""
+    found = compared([5] * 20, [5] * 12 + [4] * 8)
+    assert found.regressed
+    assert status(found) is Status.FAILED
+
+
+def test_a_drop_within_noise_is_a_warning() -> None:
+    """Of ten passing cases one fails: over the threshold, and the interval holds zero."""
+    found = compared([5] * 10, [5] * 9 + [4])
+    assert (found.is_noise, found.regressed) == (True, False)
+    (line,) = regression_line(found)
+    assert line.status is Status.PASSED
+    assert any(words.startswith("inconclusive_noise") for words in line.detail)
+    assert line.counts["noise"] == 1
+
+
+def test_a_drop_up_to_the_threshold_is_none() -> None:
+    """One of twenty is 0.05, which is not more than 0.05: compared in integers."""
+    found = compared([5] * 20, [5] * 19 + [4])
+    assert (found.is_noise, found.regressed) == (False, False)
+
+
+def test_a_critical_case_that_got_worse_is_a_regression_though_the_average_rose() -> None:
+    """Four cases got better and one critical criterion was lost."""
+    found = compared([4, 4, 4, 4, 5], [5, 5, 5, 5, 4], critical=4)
+    assert found.new_passed > found.old_passed
+    assert status(found) is Status.FAILED
+    assert any("critical case q/c4: 4/5, 5/5 before" in words for words in regression_line(found)[0].detail)
+
+
+def test_a_case_that_is_not_critical_is_told() -> None:
+    """It is named, and the rule of the shares decides."""
+    found = compared([4, 4, 4, 4, 5], [5, 5, 5, 5, 4])
+    assert status(found) is Status.PASSED
+    assert "worse, not critical: q/c4: 4/5, 5/5 before" in regression_line(found)[0].detail
+
+
+def test_what_was_removed_edited_or_added_is_listed_and_compared_with_nothing() -> None:
+    """Deleting the case that fails makes nothing pass."""
+    found = build_regression(
+        Baseline(run="then", pinned=False, cases=(state(0, 5), state(1, 5), state(2, 5))),
+        [state(0, 0), state(1, 5, digest="e"), state(3, 5)],
+        planned=["q/c0", "q/c1", "q/c3"],
+        existing={"q/c0": "d", "q/c1": "e", "q/c3": "d"},
+        critical=(),
+        threshold=THRESHOLD,
+    )
+    assert (found.removed, found.edited, found.added) == (("q/c2",), ("q/c1",), ("q/c3",))
+    assert (found.n, found.old_passed, found.new_passed) == (1, 1, 0)
+
+
+def test_nothing_to_compare_is_no_pass() -> None:
+    """The line does not apply then, and says so."""
+    found = compared([], [5])
+    assert status(found) is Status.NOT_APPLICABLE
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=40))
+def test_a_run_never_regresses_against_itself_and_counts_hold(cases: list[tuple[int, int]]) -> None:
+    """The same states differ in nothing; and of any two, worse and better take in no case twice."""
+    old, new = ([one[side] for one in cases] for side in (0, 1))
+    assert not compared(old, old).regressed
+    assert compared(old, old).worse == ()
+    found = compared(old, new)
+    assert len(found.worse) == sum(b < a for a, b in cases)
+    assert found.drop == Fraction(old.count(5) - new.count(5), len(cases))
