@@ -44,8 +44,8 @@ project      project prompts calibration.calibrating calibration.references lock
 arms         calibration.importing gate.rows people.review scoring.arms scoring.billing scoring.matrices
 .            scoring.regression scoring.repeats scoring.since subjects.equipment subjects.offering suites.freshness
 .            suites.parts
-conditions   gate.skills gate.trials holdout.hidden holdout.searching people.looked scoring.slices
-breakdown    holdout.doubts holdout.sealing people.waiving scoring.breakdown
+conditions   gate.skills gate.trials holdout.hidden holdout.searching people.approval people.looked scoring.slices
+breakdown    gate.approval holdout.doubts holdout.sealing people.waiving scoring.breakdown
 themes       gate.asked gate.behavior gate.contract gate.holdout gate.judge gate.regression gate.slices people.audit
 .            scoring.breakdown_json
 decision     gate.decide runs.snapshot runs.trial subjects.adk subjects.agent subjects.loop
@@ -58,12 +58,12 @@ views        locks.proof report.base suites.routing
 asking       report.breakdown report.calibration report.comparison report.hints report.item report.parts report.people
 .            report.queue report.suites runs.asking
 reports      report.document report.table runs.evaluation
-people       people.reviewing
+people       people.approving people.reviewing
 terminal     cli.options cli.output
 progress     cli.progress
 formats_out  cli.show
-commands     cli.baseline cli.bump cli.calibrate cli.check cli.compare cli.e2e cli.evaluate cli.gate cli.holdout
-.            cli.import_ cli.label cli.lock cli.report cli.review cli.suite
+commands     cli.approve cli.baseline cli.bump cli.calibrate cli.check cli.compare cli.e2e cli.evaluate cli.gate
+.            cli.holdout cli.import_ cli.label cli.lock cli.report cli.review cli.suite
 recording    cli.record
 table        cli.main
 start        __main__

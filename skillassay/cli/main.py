@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "baseline": ("baseline", "Show, pin or unpin the run that new runs are compared with."),
     "compare": ("compare", "Compare two stored runs trial by trial, where their contracts allow it."),
     "report": ("report", "Show a stored run again as a table, Markdown or JSON."),
+    "approve": ("approve", "Show what there is to approve of a run, or approve it under a name."),
     "review": ("review", "Show what of a run people must look at, or say what one decided."),
     "label": ("label", "Say of answers whether they meet what the judge decides, blind to it."),
     "calibrate": ("calibrate", "Compare the judge with people's labels; certify it, or say why not."),

@@ -18,9 +18,7 @@ from skillassay.scoring.scores import ModeTotal, Row
 SIDES = ("candidate", "judge")
 
 
-def build_ended_contract(
-    header: Mapping[str, Any], assessment: Assessment, *, occurred_at: str, approval_id: str | None = None
-) -> dict[str, Json]:
+def build_ended_contract(header: Mapping[str, Any], assessment: Assessment, *, occurred_at: str) -> dict[str, Json]:
     """The whole frozen contract of a run that ended."""
     rows = assessment.scores.rows
     spent = {
@@ -30,7 +28,8 @@ def build_ended_contract(
     return complete(
         header["contract"]["groups"],
         answered={side: {name for name in spent[side] if name is not None} for side in SIDES},
-        result=_result(header, assessment, occurred_at) | {"approval_id": approval_id},
+        result=_result(header, assessment, occurred_at)
+        | {"approval_id": None if assessment.approval is None else assessment.approval.id},
     )
 
 

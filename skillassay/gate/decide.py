@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from skillassay.contract.contract import GateTerms
 from skillassay.contract.terms import NONE_KNOWN
+from skillassay.gate.approval import approved_line
 from skillassay.gate.asked import holdout_asked_lines
 from skillassay.gate.behavior import behavior_lines
 from skillassay.gate.contract import candidate_named_line, contract_complete_line
@@ -19,7 +20,7 @@ from skillassay.gate.holdout import leakage_lines
 from skillassay.gate.judge import UNKNOWN, JudgeFacts, judge_lines
 from skillassay.gate.lines import Decision, GateLine, Status, decimal_text
 from skillassay.gate.regression import regression_line
-from skillassay.gate.skills import beats_none_line, clean_arms_line, graded_cases_line, live_lines, unmoved_line
+from skillassay.gate.skills import beats_none_line, clean_arms_line, graded_cases_line, unmoved_line
 from skillassay.gate.slices import (
     failure_corpus_line,
     required_slices_line,
@@ -36,6 +37,7 @@ from skillassay.gate.trials import (
     worst_case_line,
 )
 from skillassay.holdout.sealed import HoldoutAsked, HoldoutUse
+from skillassay.people.approval import Approval, seen_digest
 from skillassay.people.review import Entry, nothing_held_line
 from skillassay.runs.plan import Plan
 from skillassay.scoring.breakdown import About, Breakdown
@@ -67,6 +69,8 @@ class GateInput:
     own_model: str | None = None
     judge: JudgeFacts = UNKNOWN
     regression: Regression | None = None
+    approvals: tuple[Approval, ...] = ()
+    content_digest: str = ""
 
 
 def decide(scores: Scores, given: GateInput) -> Decision:
@@ -74,9 +78,29 @@ def decide(scores: Scores, given: GateInput) -> Decision:
 
     ``critical_cases`` and ``critical_criteria`` hold (suite, case id): the whole case is critical, or a criterion is.
     """
-    rows, terms, parts = scores.rows, given.terms, given.breakdown
+    terms, parts = given.terms, given.breakdown
     critical = Critical(cases=given.critical_cases, criteria=given.critical_criteria)
-    lines = [
+    lines = _measured(scores, given, critical)
+    if terms.manual_block is not None:
+        blocked = (terms.manual_block,)
+        lines.append(GateLine(name="no_manual_block", status=Status.FAILED, number="1", limit="0", detail=blocked))
+    if not given.is_fixture:
+        lines += judge_lines(given.judge)
+    seen = seen_digest(lines, given.queue, given.content_digest)
+    if not given.is_fixture:
+        lines.append(approved_line(given.approvals, seen))
+    return Decision(
+        gate="fixture_gate" if given.is_fixture else "model_gate",
+        lines=tuple(lines),
+        slices=slice_statuses(parts.slices, terms=terms, critical=critical, repeats=parts.repeats),
+        seen=seen,
+    )
+
+
+def _measured(scores: Scores, given: GateInput, critical: Critical) -> list[GateLine]:
+    """The lines that a fixture run has too."""
+    rows, terms, parts = scores.rows, given.terms, given.breakdown
+    return [
         complete_line(rows),
         quality_line(rows, terms.quality_min),
         *worst_case_line(rows, terms.worst_case_min),
@@ -98,13 +122,3 @@ def decide(scores: Scores, given: GateInput) -> Decision:
         nothing_held_line(given.queue),
         *regression_line(given.regression),
     ]
-    if terms.manual_block is not None:
-        blocked = (terms.manual_block,)
-        lines.append(GateLine(name="no_manual_block", status=Status.FAILED, number="1", limit="0", detail=blocked))
-    if not given.is_fixture:
-        lines += [*judge_lines(given.judge), *live_lines()]
-    return Decision(
-        gate="fixture_gate" if given.is_fixture else "model_gate",
-        lines=tuple(lines),
-        slices=slice_statuses(parts.slices, terms=terms, critical=critical, repeats=parts.repeats),
-    )

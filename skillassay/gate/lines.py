@@ -53,11 +53,13 @@ class GateLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """The gate's name, its lines, and what they come to. ``slices`` says what each slice by itself came to."""
+    """The gate's name, its lines, and what they come to. ``slices`` says what each slice by itself came to, ``seen`` is
+    the digest of what an approver sees of it."""
 
     gate: str
     lines: tuple[GateLine, ...]
     slices: tuple[tuple[str, Status], ...] = ()
+    seen: str = ""
 
     @property
     def status(self) -> Status:

@@ -38,7 +38,7 @@ def _number(found: Regression) -> str:
     interval = found.interval
     if interval is None:
         return f"nothing to compare with the {whose}"
-    difference = f"{-float(found.drop):+.3f} [{interval.low:+.3f}, {interval.high:+.3f}]"
+    difference = f"{float(-found.drop):+.3f} [{interval.low:+.3f}, {interval.high:+.3f}]"
     return f"{found.new_passed} of {found.n} cases pass, {found.old_passed} of {found.n} in the {whose}: {difference}"
 
 

@@ -85,16 +85,3 @@ def unmoved_line(moved: Sequence[str]) -> GateLine:
         detail=tuple(f"{path}: its files changed while the run was under way" for path in moved),
         counts={"moved": len(moved)},
     )
-
-
-def live_lines() -> tuple[GateLine, ...]:
-    """What a live run needs besides a judge that earned trust, and no run has yet: an approver."""
-    return (
-        GateLine(
-            name="approved",
-            status=Status.FAILED,
-            number="no approver",
-            limit="one named person has seen result and unknowns",
-            live_only=True,
-        ),
-    )

@@ -26,6 +26,7 @@ OWN_MAX_BYTES, OTHER_MAX_BYTES = 1 << 30, 16 << 20
 """The largest file that is looked through: of skills and ``evals/``, and of anything else."""
 BINARY = "is no text"
 
+_EVALS = Path(CONTRACT_PATH).parent.as_posix()
 _ALWAYS_LEFT_OUT = frozenset((".git",))
 _FOLDERS = frozenset((".git", ".hg", ".svn", ".bzr", ".jj", "CVS", "_darcs", "node_modules", ".skillassay"))
 _ENVIRONMENT = frozenset(("pyvenv.cfg", "conda-meta"))
@@ -63,9 +64,7 @@ def search_project(project: Project, cases: Iterable[Case]) -> Search:
         try:
             text = _read_text(source, is_own=path.startswith(own))
         except (OSError, NotRegular) as error:
-            skipped.append(
-                Skipped(path=_shown(path), why=(error.strerror if isinstance(error, OSError) else "") or str(error))
-            )
+            skipped.append(Skipped(path=_shown(path), why=getattr(error, "strerror", None) or str(error)))
             continue
         if text is None:
             skipped.append(Skipped(path=_shown(path), why=BINARY))
@@ -76,8 +75,7 @@ def search_project(project: Project, cases: Iterable[Case]) -> Search:
 
 
 def _own_folders(project: Project) -> tuple[str, ...]:
-    folder = Path(CONTRACT_PATH).parent.as_posix()
-    return (f"{folder}/", *(f"{package.path}/" for package in project.packages))
+    return (f"{_EVALS}/", *(f"{package.path}/" for package in project.packages))
 
 
 def _suite_paths(project: Project) -> frozenset[str]:
@@ -95,7 +93,9 @@ def _places(project: Project, skipped: list[Skipped]) -> dict[str, Path]:
         for package in project.packages
         for entry in (package.files.entries if package.files is not None else ())
     }
-    for path in (*_below(root, _own_folders(project), skipped), *_tracked(root)):
+    # `evals` may itself be a link to a folder, which a walk from the root does not enter.
+    linked = (found.relative_to(root).as_posix() for found in (root / _EVALS).rglob("*") if found.is_file())
+    for path in (*_below(root, _own_folders(project), skipped), *linked, *_tracked(root)):
         places.setdefault(path, root / path)
     return places
 

@@ -21,6 +21,7 @@ from skillassay.locks.evidence import EVIDENCE_VERSION
 from skillassay.models.endpoint import PUBLIC_ENDPOINTS
 from skillassay.models.naming import is_called, model_of
 from skillassay.people.adjudication import adjudication_json
+from skillassay.people.approval import approval_json
 from skillassay.people.audit import use_json
 from skillassay.people.effective import Effective
 from skillassay.project import ReadySkill
@@ -128,6 +129,7 @@ def _exceptions(assessment: Assessment, effective: Effective | None) -> dict[str
     return {
         **({"recorded_decision": assessment.recorded.status.value} if said or waivers else {}),
         **({"adjudications": said} if said else {}),
+        **({"approval": approval_json(assessment.approval)} if assessment.approval is not None else {}),
         **({"waivers": waivers, "waived_on": effective.day.isoformat()} if effective is not None and waivers else {}),
     }
 

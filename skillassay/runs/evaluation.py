@@ -22,6 +22,7 @@ from skillassay.locks.proof import evidence_bodies
 from skillassay.models.base import Model, ModelIdentity
 from skillassay.models.naming import AGENT
 from skillassay.people.adjudication import read_adjudications
+from skillassay.people.approval import read_approvals
 from skillassay.people.audit import use_waivers
 from skillassay.people.governed import people_json
 from skillassay.people.waiving import sound_waivers
@@ -194,7 +195,8 @@ def _known(
     terms = read_calibration(header["contract"]["binding"]["judge"].get("calibration", {}))
     answered = [record.judge.model for record in records if record.judge.n_calls]
     standing = load_standing(root, header, answered, terms)
-    return replace(known, judge=JudgeFacts(standing=standing, references=read_verdicts(folder)))
+    judge = JudgeFacts(standing=standing, references=read_verdicts(folder))
+    return replace(known, judge=judge, approvals=read_approvals(folder))
 
 
 def _finish(prepared: Prepared, writer: RunWriter, *, interrupted: bool) -> RunView:

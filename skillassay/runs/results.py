@@ -12,6 +12,7 @@ from skillassay.canonical import Json
 from skillassay.contract.frozen_result import build_ended_contract
 from skillassay.errors import Exit
 from skillassay.gate.decide import Decision, Status
+from skillassay.people.approval import approval_json
 from skillassay.runs.plan import Mode
 from skillassay.runs.retention import FULL
 from skillassay.scoring.assessment import Assessment, RunFacts
@@ -194,6 +195,8 @@ def gate_json(run_id: str, assessment: Assessment) -> dict[str, Json]:
         "interrupted": assessment.interrupted,
         "exit_code": int(Exit.UNDECIDED if stopped else decision.exit_code),
         "content_digest": assessment.content_digest,
+        "seen": assessment.seen,
+        "approval": None if assessment.approval is None else approval_json(assessment.approval),
         **breakdown_json(assessment.breakdown, decision),
     }
 

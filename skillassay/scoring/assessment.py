@@ -18,6 +18,7 @@ from skillassay.gate.judge import UNKNOWN, JudgeFacts
 from skillassay.holdout.sealed import HoldoutAsked, HoldoutUse, LeftOut
 from skillassay.holdout.voiding import void_records
 from skillassay.people.adjudication import Adjudication, decided_records
+from skillassay.people.approval import Approval, in_force
 from skillassay.people.review import Entry, Suspects, build_queue, doubts_by_case
 from skillassay.runs.plan import Mode, Plan, PlannedTrial
 from skillassay.runs.record import TrialRecord, content_digest
@@ -82,18 +83,26 @@ class Assessment:
     content_digest: str
     interrupted: bool
     moved: tuple[str, ...]
+    approval: Approval | None = None
+
+    @property
+    def seen(self) -> str:
+        """The digest of what there is to approve."""
+        return self.decision.seen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Besides:
     """What is known of a run besides its records: what people said of it, why the holdout that it planned counts no
-    more, what is known of a live run's judge, and what it is compared with. ``cases`` are the digests of all cases."""
+    more, what is known of a live run's judge, what it is compared with, who approved it. ``cases`` are the digests of
+    all cases."""
 
     adjudications: Sequence[Adjudication] = ()
     voided: str | None = None
     judge: JudgeFacts = UNKNOWN
     baseline: Baseline | None = None
     cases: Mapping[str, str] = field(default_factory=dict)
+    approvals: tuple[Approval, ...] = ()
 
 
 NOTHING = Besides()
@@ -132,6 +141,7 @@ def assess(
         content_digest=content_digest(recorded_now),
         interrupted=interrupted,
         moved=moved,
+        approval=in_force(besides.approvals, decision.seen),
     )
 
 
@@ -172,6 +182,8 @@ def _decide(
         own_model=facts.own_model,
         judge=besides.judge,
         regression=_regression(facts, scores, besides),
+        approvals=besides.approvals,
+        content_digest=content_digest(row.record for row in scores.rows),
     )
     return scores, breakdown, decide(scores, given)
 

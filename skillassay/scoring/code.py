@@ -42,6 +42,7 @@ SCORING_FILES = (
     "judging/reply.py",
     "patterns.py",
     "people/adjudication.py",
+    "people/approval.py",
     "people/names.py",
     "people/review.py",
     "runs/attempts.py",

@@ -91,6 +91,15 @@ def test_a_link_to_a_file_outside_is_followed(tmp_path: Path) -> None:
     assert found(tmp_path / "project") == ["notes.md"]
 
 
+def test_a_folder_of_cases_that_is_a_link_is_looked_through(tmp_path: Path) -> None:
+    """`evals` may lie elsewhere: its files count, and that other folders behind links do not is said."""
+    build_small(tmp_path / "project")
+    (tmp_path / "project/evals").rename(tmp_path / "elsewhere")
+    (tmp_path / "project/evals").symlink_to(tmp_path / "elsewhere")
+    write(tmp_path, "elsewhere/labels.txt")
+    assert found(tmp_path / "project") == ["evals/labels.txt"]
+
+
 def test_a_name_that_is_no_text_is_shown_all_the_same(tmp_path: Path) -> None:
     """Bytes that are no UTF-8 become signs that can be printed."""
     build_small(tmp_path)
