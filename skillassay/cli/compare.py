@@ -10,7 +10,7 @@ from skillassay.cli.output import emit, emit_json
 from skillassay.errors import Exit
 from skillassay.report.comparison import comparison_json, refusal_json, render_comparison, render_refusal
 from skillassay.runs.evaluation import load_view
-from skillassay.scoring.comparison import build_comparison, incompatibilities
+from skillassay.scoring.comparison import build_comparison, incompatibilities, other_judges
 
 
 @click.command("compare")
@@ -33,7 +33,10 @@ def command(ctx: click.Context, *, old: str, new: str, form: str) -> int:
     """
     root = Path(ctx.obj["root"])
     views = [load_view(root, run) for run in (old, new)]
-    differences = incompatibilities(views[0].header, views[1].header)
+    differences = (
+        *incompatibilities(views[0].header, views[1].header),
+        *other_judges(*((view.header, view.assessment) for view in views)),
+    )
     if differences:
         runs = (views[0].header["id"], views[1].header["id"])
         if form == "json":

@@ -77,7 +77,7 @@ INCOMPLETE = register("contract.incomplete", "The contract does not state what o
 
 CONTRACT_PATH = "evals/contract.yaml"
 
-SCORER_VERSION = 2
+SCORER_VERSION = 3
 """Raised by hand when the same answers and verdicts would be scored or gated differently. Evidence binds it."""
 
 DEFAULT_GLOBS = (

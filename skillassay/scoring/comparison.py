@@ -110,6 +110,7 @@ def incompatibilities(old: Header, new: Header) -> tuple[str, ...]:
     """Everything for which two runs do not compare, in words; nothing where they do."""
     a, b = (header["contract"]["groups"] for header in (old, new))
     found = list(frozen_differences(a, b, [field.path for field in FIELDS if field.path in MUST_AGREE]))
+    found += _other_places(old, new)
     planned = [_planned(header) for header in (old, new)]
     for only, other, whose in ((0, 1, "the first"), (1, 0, "the second")):
         extra = sorted(planned[only] - planned[other])
@@ -122,6 +123,30 @@ def incompatibilities(old: Header, new: Header) -> tuple[str, ...]:
     if other_cases:
         found.append(f"cases that were edited in between: {', '.join(other_cases)}")
     return tuple(found)
+
+
+def _other_places(old: Header, new: Header) -> list[str]:
+    """Where the judge was asked, if not in one place: the same name elsewhere may be another model."""
+    places = [header["models"]["judge"] for header in (old, new)]
+    pairs = [(place.get("endpoint"), place.get("address")) for place in places]
+    if pairs[0] == pairs[1]:
+        return []
+    words = [place.get("endpoint") or "no endpoint" for place in places]
+    more = " (another address below it)" if words[0] == words[1] else ""
+    return [f"the judge's endpoint: {words[0]} and {words[1]}{more}"]
+
+
+def other_judges(old: tuple[Header, Assessment], new: tuple[Header, Assessment]) -> tuple[str, ...]:
+    """The judge's names as answered, if the two runs know other ones; a run that was told none says nothing.
+
+    Authored verdicts answer under a digest of all authored answers, and have a version that tells more.
+    """
+    names = [{row.record.judge.model for row in one.scores.rows} - {None} for _, one in (old, new)]
+    is_fixture = all(header["models"]["judge"]["is_fixture"] for header, _ in (old, new))
+    if is_fixture or names[0] == names[1] or not all(names):
+        return ()
+    words = [", ".join(sorted(filter(None, one))) for one in names]
+    return (f"the judge's name as answered: {words[0]} and {words[1]}",)
 
 
 def _planned(header: Header) -> set[tuple[str, str, str, int]]:

@@ -27,7 +27,8 @@ CaseKey = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseState:
-    """What became of one case in progressive: criteria ``k`` of ``n`` over its repeats; passed when all of them did."""
+    """What became of one case in progressive: criteria ``k`` of ``n`` over its repeats; passed when all of them did,
+    flaky when some did."""
 
     suite: str
     case_id: str
@@ -35,6 +36,7 @@ class CaseState:
     k: int
     n: int
     passed: bool
+    is_flaky: bool = False
 
     @property
     def name(self) -> str:
@@ -54,7 +56,8 @@ class Baseline:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Regression:
     """A run against its baseline. ``worse`` are the cases with a smaller share of criteria, ``critical`` those of them
-    that are critical; ``removed``, ``edited`` and ``added`` name cases that could not be compared.
+    that are critical; ``removed``, ``edited`` and ``added`` name cases that could not be compared, ``flaky`` those
+    whose repeats did not agree in the baseline: chance there would make regressions and improvements here.
     """
 
     baseline: str
@@ -68,6 +71,7 @@ class Regression:
     removed: tuple[str, ...]
     edited: tuple[str, ...]
     added: tuple[str, ...]
+    flaky: tuple[str, ...]
 
     @property
     def drop(self) -> Fraction:
@@ -119,10 +123,12 @@ def case_states(rows: Iterable[Row], digests: Mapping[str, str]) -> tuple[CaseSt
             digest=digests.get(f"{suite}/{case_id}", ""),
             k=sum(row.record.k for row in found),
             n=sum(row.planned.n_criteria for row in found),
-            passed=all(row.record.outcome.status == "PASS" for row in found),
+            passed=all(statuses),
+            is_flaky=any(statuses) and not all(statuses),
         )
         for (suite, case_id), found in by_case.items()
         if all(row.record.outcome.scored for row in found)
+        for statuses in ([row.record.outcome.status == "PASS" for row in found],)
     )
 
 
@@ -138,7 +144,8 @@ def build_regression(
     """Compare. ``planned`` names the run's cases, ``existing`` has the digests of all cases that there are."""
     names, important = set(planned), set(critical)
     old = {state.name: state for state in baseline.cases}
-    pairs = [(old[state.name], state) for state in now if state.name in old and old[state.name].digest == state.digest]
+    same = [(old[state.name], state) for state in now if state.name in old and old[state.name].digest == state.digest]
+    pairs = [(was, is_) for was, is_ in same if not was.is_flaky]
     worse = tuple((was, is_) for was, is_ in pairs if is_.k * was.n < was.k * is_.n)
     return Regression(
         baseline=baseline.run,
@@ -154,6 +161,7 @@ def build_regression(
             sorted(name for name in names & old.keys() if name in existing and existing[name] != old[name].digest)
         ),
         added=tuple(sorted(names - old.keys())),
+        flaky=tuple(is_.name for was, is_ in same if was.is_flaky),
     )
 
 
@@ -163,7 +171,15 @@ def baseline_json(baseline: Baseline) -> dict[str, Json]:
         "run": baseline.run,
         "pinned": baseline.pinned,
         "cases": [
-            {"suite": c.suite, "case": c.case_id, "digest": c.digest, "k": c.k, "n": c.n, "passed": c.passed}
+            {
+                "suite": c.suite,
+                "case": c.case_id,
+                "digest": c.digest,
+                "k": c.k,
+                "n": c.n,
+                "passed": c.passed,
+                "flaky": c.is_flaky,
+            }
             for c in baseline.cases
         ],
     }
@@ -185,6 +201,7 @@ def baseline_from_json(value: Mapping[str, Any] | None) -> Baseline | None:
                     k=int(one["k"]),
                     n=int(one["n"]),
                     passed=bool(one["passed"]),
+                    is_flaky=bool(one["flaky"]),
                 )
                 for one in value["cases"]
             ),

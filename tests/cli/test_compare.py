@@ -11,6 +11,7 @@ import pytest
 
 from skillassay.contract.groups import FIELDS, Field
 from skillassay.scoring.comparison import MUST_AGREE
+from tests.acceptance.live import LiveServer
 from tests.contract.frozen import other_value
 from tests.project import BAD, GOOD, JUDGE_RULE, Cli, build_small, edit, small_case, small_rules, write_json
 
@@ -194,3 +195,32 @@ def test_an_unknown_run_cannot_be_compared(cli: Cli) -> None:
     old = run(cli)
     ran = cli("compare", old, "2001")
     assert (ran.code, "no run is named '2001'" in ran.err) == (3, True)
+
+
+def live(cli: Cli, server: LiveServer, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A run whose judge sits behind this server; its id."""
+    monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.base_url)
+    monkeypatch.setenv("GEMINI_API_KEY", "k")
+    return str(cli("eval", "--judge-model", "gemini:judge", "--format", "json").json["run"])
+
+
+def test_judges_at_two_endpoints_are_two_judges(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same name elsewhere may be another model: nothing is compared, and both places are named."""
+    build_small(cli.root)
+    with LiveServer() as first, LiveServer() as second:
+        runs = [live(cli, server, monkeypatch) for server in (first, second)]
+        ran = cli("compare", *runs, "--format", "json")
+    assert ran.code == 3
+    assert ran.json["differences"] == [f"the judge's endpoint: {first.base_url} and {second.base_url}"]
+
+
+def test_a_judge_that_answered_under_another_name_is_another_judge(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One endpoint, one name asked for, two models that answered."""
+    build_small(cli.root)
+    with LiveServer() as server:
+        old = live(cli, server, monkeypatch)
+        server.judge_name = "judge-2026-02"
+        new = live(cli, server, monkeypatch)
+        ran = cli("compare", old, new, "--format", "json")
+    assert ran.code == 3
+    assert ran.json["differences"] == ["the judge's name as answered: judge-2026-01 and judge-2026-02"]
