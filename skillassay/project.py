@@ -18,11 +18,11 @@ from skillassay.errors import InputError
 from skillassay.findings import Finding, Severity, downgrade, has_errors, register, sort_findings
 from skillassay.patterns import pattern_problems
 from skillassay.runs.plan import PlannedCase
-from skillassay.scoring.stats import MIN_PAIRS
 from skillassay.skills.digest import SkillFiles
 from skillassay.skills.discovery import SkillPackage, discover
 from skillassay.skills.names import SkillNames
 from skillassay.skills.skill import Skill
+from skillassay.statistics.paired import MIN_PAIRS
 from skillassay.suites.case import Case, RoutingCase, Suite, SuiteReading, load_routing, load_suite
 from skillassay.suites.exposure import find_exposed
 from skillassay.suites.references import reference_findings

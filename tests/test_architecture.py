@@ -16,12 +16,14 @@ PACKAGE = ROOT / "skillassay"
 LEVELS = """
 ground       __init__ clock commandline errors folding patterns printable regular tool_arguments transcript versions
 .            yaml_causes contract.terms isolation.closed_room isolation.control_group isolation.levels
-.            isolation.occupancy isolation.own_user people.names scoring.stats skills.ignore skills.links
+.            isolation.occupancy isolation.own_user people.names skills.ignore skills.links statistics.interval
 .            suites.expectation
 foundation   blotting canonical findings checks.base checks.figures gate.lines isolation.process isolation.produced
-.            isolation.trampoline models.attempt models.breaker models.naming models.retry report.layout skills.content
+.            isolation.trampoline models.attempt models.breaker models.client models.naming models.retry report.layout
+.            skills.content statistics.bounded statistics.clustered statistics.multiple statistics.paired
+.            statistics.passes statistics.rates statistics.signflip
 terms        inside ledger agents.base calibration.pin contract.groups contract.limits fixture.files locks.terms
-.            models.base models.endpoint models.wire
+.            models.base models.endpoint models.wire statistics.agreement statistics.correction statistics.power
 replies      calibration.labels models.stored_reply
 formats      documents agents.claude_code agents.codex agents.commands agents.gemini_cli agents.launching
 .            calibration.measure checks.json_answer checks.lines checks.numbers checks.pattern checks.text fixture.base
@@ -41,9 +43,9 @@ judgement    agents.about calibration.items contract.stated fixture.server holdo
 proofs       calibration.labelling calibration.verdicts locks.relock runs.attempts suites.references
 project      project prompts calibration.calibrating calibration.references locks.stored_proof models.opening
 .            scoring.scores subjects.adk_model subjects.adk_scripts subjects.adk_skills subjects.base
-arms         calibration.importing gate.rows people.review scoring.arms scoring.billing scoring.matrices
-.            scoring.regression scoring.repeats scoring.since subjects.equipment subjects.offering suites.freshness
-.            suites.parts
+arms         calibration.importing gate.rows people.review scoring.arms scoring.billing scoring.effects
+.            scoring.matrices scoring.regression scoring.repeats scoring.since subjects.equipment subjects.offering
+.            suites.freshness suites.parts
 conditions   gate.skills gate.trials holdout.hidden holdout.searching people.approval people.looked scoring.slices
 breakdown    gate.approval holdout.doubts holdout.sealing people.waiving scoring.breakdown
 themes       gate.asked gate.behavior gate.contract gate.holdout gate.judge gate.regression gate.slices people.audit
@@ -55,8 +57,8 @@ preparation  locks.relocking runs.preparation runs.results
 freezing     contract.freeze
 headers      people.governed runs.header runs.rebuild scoring.comparison
 views        locks.proof report.base suites.routing
-asking       report.breakdown report.calibration report.comparison report.hints report.item report.parts report.people
-.            report.queue report.suites runs.asking
+asking       report.breakdown report.calibration report.comparison report.effects report.hints report.item report.parts
+.            report.people report.queue report.suites runs.asking
 reports      report.document report.table runs.evaluation
 people       people.approving people.reviewing
 terminal     cli.options cli.output
@@ -159,6 +161,13 @@ def test_modules_and_functions_are_short(name: str, path: Path, tree: ast.Module
     assert path.read_text(encoding="utf-8").count("\n") <= 300
     functions = (node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
     assert [node.name for node in functions if (node.end_lineno or 0) - node.lineno + 1 > 40] == []
+
+
+def test_test_modules_are_short() -> None:
+    """At most 400 lines a module of tests, support modules among them: who needs more has two themes."""
+    lengths = {path: path.read_text(encoding="utf-8").count("\n") for path in (ROOT / "tests").rglob("*.py")}
+    assert len(lengths) > 100
+    assert [str(path.relative_to(ROOT)) for path, n_lines in sorted(lengths.items()) if n_lines > 400] == []
 
 
 @each_module

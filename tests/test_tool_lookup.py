@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from skillassay.isolation.process import Limits, detect_isolation
+from skillassay.isolation.process import Limits, probe_isolation
 from skillassay.tools import Catalog, CatalogSkill, ScriptPolicy, ToolBox, ToolFile, ToolSet
 
 FILES: dict[str, bytes] = {
@@ -48,7 +48,7 @@ def box(tmp_path: Path, skill: CatalogSkill) -> ToolBox:
         catalog=Catalog(skills=(skill,)),
         tools=ToolSet.PROGRESSIVE,
         workspace=tmp_path / "workspace",
-        isolation=detect_isolation(),
+        isolation=probe_isolation().level,
         policy=ScriptPolicy(allowed=True, why="a test"),
         limits=Limits(timeout_s=5),
     )

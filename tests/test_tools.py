@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from skillassay.errors import InputError, Reason, Stage, TrialError
-from skillassay.isolation.process import Isolation, Limits, detect_isolation
+from skillassay.isolation.process import Isolation, Limits, probe_isolation
 from skillassay.tools import (
     CONTENT_BYTES,
     Catalog,
@@ -67,7 +67,7 @@ def box_of(folder: Path, *skills: CatalogSkill, tools: ToolSet = ToolSet.PROGRES
         catalog=Catalog(skills=skills),
         tools=tools,
         workspace=workspace,
-        isolation=detect_isolation(),
+        isolation=probe_isolation().level,
         policy=ALLOWED,
         limits=Limits(timeout_s=5),
     )

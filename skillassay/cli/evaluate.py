@@ -128,6 +128,7 @@ def plan_text(prepared: Prepared) -> str:
     cost = highest_cost(
         plan,
         turn_limit=contract.candidate.turn_limit,
+        n_references=prepared.facts.n_references,
         max_output_tokens={
             "candidate": contract.candidate.max_output_tokens,
             "judge": contract.judge.max_output_tokens,

@@ -85,7 +85,7 @@ def decide(scores: Scores, given: GateInput) -> Decision:
         blocked = (terms.manual_block,)
         lines.append(GateLine(name="no_manual_block", status=Status.FAILED, number="1", limit="0", detail=blocked))
     if not given.is_fixture:
-        lines += judge_lines(given.judge)
+        lines += judge_lines(given.judge, scores.rows, terms.quality_min)
     seen = seen_digest(lines, given.queue, given.content_digest)
     if not given.is_fixture:
         lines.append(approved_line(given.approvals, seen))

@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from skillassay.calibration.references import RIGHT, UNANSWERED, WRONG, ReferenceVerdict
 from skillassay.calibration.standing import NEVER, Standing
-from skillassay.gate.lines import GateLine, Status
+from skillassay.gate.lines import GateLine, Status, decimal_text
+from skillassay.gate.rows import progressive_rows, scored_rows
+from skillassay.scoring.scores import Row
+from skillassay.statistics.correction import corrected_rate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,9 +29,49 @@ class JudgeFacts:
 UNKNOWN = JudgeFacts()
 
 
-def judge_lines(judge: JudgeFacts) -> list[GateLine]:
+def judge_lines(judge: JudgeFacts, rows: Sequence[Row], quality_min: Fraction) -> list[GateLine]:
     """The lines of a live run."""
-    return [*references_line(judge.n_references, judge.references), calibrated_line(judge.standing)]
+    return [
+        *references_line(judge.n_references, judge.references),
+        calibrated_line(judge.standing),
+        *corrected_line(judge.standing, rows, quality_min),
+    ]
+
+
+def corrected_line(standing: Standing, rows: Sequence[Row], quality_min: Fraction) -> list[GateLine]:
+    """The share of criteria that the judge passed, corrected by how often it was wrong; none without a calibration.
+
+    Rogan and Gladen's estimate reaches the limit, compared exactly; the interval carries the calibration's own
+    uncertainty (:func:`skillassay.statistics.correction.corrected_rate`) and takes criteria as independent, which those
+    of one answer are not, so it is narrower than it should be.
+    """
+    found = standing.agreement
+    marks = [mark for row in scored_rows(progressive_rows(rows)) for mark in row.record.marks if mark.by == "judge"]
+    if found is None or not standing.is_calibrated or not marks:
+        return []
+    passed, n = sum(mark.passed for mark in marks), len(marks)
+    sensitivity, specificity = (found.both_pass, found.n_passed), (found.both_fail, found.n_failed)
+    corrected = corrected_rate((passed, n), sensitivity=sensitivity, specificity=specificity)
+    shares = Fraction(*sensitivity), Fraction(*specificity)
+    youden = sum(shares) - 1
+    known = youden > 0 and corrected.interval is not None
+    reached = known and Fraction(passed, n) + shares[1] - 1 >= quality_min * youden
+    words = f"the judge passed {passed} of {n} criteria in progressive, "
+    if corrected.value is not None and corrected.interval is not None:
+        low, high = corrected.interval.low, corrected.interval.high
+        words += f"corrected {corrected.value:.3f} [{low:.3f}, {high:.3f}]"
+        words += ", cut to a share" if corrected.truncated else ""
+    else:
+        words += f"which cannot be corrected: {corrected.reason}"
+    return [
+        GateLine(
+            name="corrected_rate",
+            status=Status.PASSED if reached else Status.FAILED if known else Status.UNDECIDED,
+            number=words,
+            limit=f">= {decimal_text(quality_min)}",
+            counts={"passed": passed, "judged": n},
+        )
+    ]
 
 
 def references_line(n_planned: int, verdicts: Sequence[ReferenceVerdict]) -> list[GateLine]:

@@ -8,7 +8,8 @@ from skillassay.contract.contract import GateTerms
 from skillassay.gate.lines import Cause, GateLine, Status
 from skillassay.runs.plan import Mode, Plan
 from skillassay.scoring.arms import check_arms
-from skillassay.scoring.scores import Row, Scores, exact_lift
+from skillassay.scoring.effects import exact_lift
+from skillassay.scoring.scores import Row, Scores
 
 
 def beats_none_line(scores: Scores, plan: Plan, terms: GateTerms) -> GateLine:
@@ -21,7 +22,7 @@ def beats_none_line(scores: Scores, plan: Plan, terms: GateTerms) -> GateLine:
     below, open_, causes = [], [], []
     for lift in scores.lifts:
         exact = exact_lift(scores.counted, lift.skill_path)
-        text = f"{lift.skill_path}: {lift.k_progressive}/{lift.n_progressive} against {lift.k_against}/{lift.n_against}"
+        text = f"{lift.skill_path}: {lift.k_of}/{lift.n_of} against {lift.k_against}/{lift.n_against}"
         if exact is None or lift.n_cases < lift.n_planned:
             scored = f"{lift.n_cases} of {lift.n_planned} cases scored in both modes"
             open_.append(f"{text}, {scored if lift.n_planned else 'no case has a criterion on the answer'}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from skillassay.errors import Reason
@@ -40,42 +40,39 @@ def complete_line(rows: Sequence[Row]) -> GateLine:
 
 def quality_line(rows: Sequence[Row], limit: Fraction) -> GateLine:
     """k/n reaches the limit on each case and repeat in progressive, compared in integers."""
-    looked = progressive_rows(rows)
-    scored = scored_rows(looked)
-    low = below(scored, limit)
-    return GateLine(
-        name="quality_min",
-        # Without a progressive trial nothing was seen of the skill, and no other line may carry the decision.
-        status=status_of(looked, failed=bool(low)) if looked else Status.UNDECIDED,
-        number=f"worst {_worst_text(scored)}, {len(scored) - len(low)} of {len(scored)} scored trials reach it"
-        + (f", {len(looked) - len(scored)} without a score" if len(looked) > len(scored) else ""),
-        limit=f"k/n >= {decimal_text(limit)} on every case in progressive",
-        detail=tuple(f"{where(row)}: {row.record.k}/{row.planned.n_criteria}{failed_marks(row)}" for row in low),
-        counts={"low": len(low), "scored": len(scored), "planned": len(looked), **_worst_counts(scored)},
-        causes=causes_of(low),
-        otherwise=status_of(looked, failed=False),
+    line = _lowest_line("quality_min", rows, limit)
+    n_scored, n_planned = line.counts["scored"], line.counts["planned"]
+    return replace(
+        line,
+        number=f"worst {line.number}, {n_scored - line.counts['low']} of {n_scored} scored trials reach it"
+        + (f", {n_planned - n_scored} without a score" if n_planned > n_scored else ""),
+        limit=f"{line.limit} on every case in progressive",
     )
 
 
 def worst_case_line(rows: Sequence[Row], limit: Fraction | None) -> list[GateLine]:
     """The lowest k/n of all reaches its own limit; no line where none is set."""
-    if limit is None:
-        return []
+    return [] if limit is None else [_lowest_line("worst_case", rows, limit)]
+
+
+def _lowest_line(name: str, rows: Sequence[Row], limit: Fraction) -> GateLine:
+    """Every scored trial in progressive reaches the limit; the number is the lowest share of all."""
     looked = progressive_rows(rows)
     scored = scored_rows(looked)
     low = below(scored, limit)
-    return [
-        GateLine(
-            name="worst_case",
-            status=status_of(looked, failed=bool(low)) if looked else Status.UNDECIDED,
-            number=_worst_text(scored),
-            limit=f"k/n >= {decimal_text(limit)}",
-            detail=tuple(f"{where(row)}: {row.record.k}/{row.planned.n_criteria}{failed_marks(row)}" for row in low),
-            counts={"low": len(low), "scored": len(scored), "planned": len(looked), **_worst_counts(scored)},
-            causes=causes_of(low),
-            otherwise=status_of(looked, failed=False),
-        )
-    ]
+    worst = min(scored, key=lambda row: Fraction(row.record.k, row.planned.n_criteria), default=None)
+    lowest = {} if worst is None else {"worst_k": worst.record.k, "worst_n": worst.planned.n_criteria}
+    return GateLine(
+        name=name,
+        # Without a progressive trial nothing was seen of the skill, and no other line may carry the decision.
+        status=status_of(looked, failed=bool(low)) if looked else Status.UNDECIDED,
+        number="none scored" if worst is None else f"{worst.record.k}/{worst.planned.n_criteria}",
+        limit=f"k/n >= {decimal_text(limit)}",
+        detail=tuple(f"{where(row)}: {row.record.k}/{row.planned.n_criteria}{failed_marks(row)}" for row in low),
+        counts={"low": len(low), "scored": len(scored), "planned": len(looked), **lowest},
+        causes=causes_of(low),
+        otherwise=status_of(looked, failed=False),
+    )
 
 
 def failures_line(rows: Sequence[Row], limit: int | None) -> list[GateLine]:
@@ -98,20 +95,6 @@ def failures_line(rows: Sequence[Row], limit: int | None) -> list[GateLine]:
             otherwise=Status.PASSED if n_open <= limit else Status.UNDECIDED,
         )
     ]
-
-
-def _worst(scored: Sequence[Row]) -> Row | None:
-    return min(scored, key=lambda row: Fraction(row.record.k, row.planned.n_criteria), default=None)
-
-
-def _worst_text(scored: Sequence[Row]) -> str:
-    worst = _worst(scored)
-    return "none scored" if worst is None else f"{worst.record.k}/{worst.planned.n_criteria}"
-
-
-def _worst_counts(scored: Sequence[Row]) -> dict[str, int]:
-    worst = _worst(scored)
-    return {} if worst is None else {"worst_k": worst.record.k, "worst_n": worst.planned.n_criteria}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -197,11 +197,6 @@ def _try_out(level: Isolation, *, own_user: bool = False) -> str:
     return "" if result.exit_code == 0 else f"Python fails inside: {_last_line(result.stderr)}"
 
 
-def detect_isolation() -> Isolation:
-    """The isolation this machine can give."""
-    return probe_isolation().level
-
-
 def require_isolation(level: str | None) -> Probe:
     """What this machine can give. Raises ``EnvironmentFault`` where that is less than ``level``, one of ``LEVELS``."""
     probe = probe_isolation()

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import logging
 import sys
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -23,6 +22,7 @@ from skillassay.errors import Stage
 from skillassay.models import calls
 from skillassay.models.attempt import BadEncoding, TooLarge
 from skillassay.models.base import Address, ModelIdentity, ModelReply, ModelRequest
+from skillassay.models.client import OnSdk
 from skillassay.models.endpoint import PUBLIC_ENDPOINTS, address_digest, bare_endpoint, client_settings, secrets_in
 from skillassay.models.gemini_wire import build_contents, ordered_schema, quota_of, read_reply
 from skillassay.models.retry import AttemptFailed, RetryPolicy
@@ -32,7 +32,7 @@ DEFAULT_API_VERSION = "v1beta"
 
 
 @dataclass(kw_only=True, eq=False)
-class GeminiModel:
+class GeminiModel(OnSdk["_Sdk"]):
     """One Gemini model at one endpoint. The SDK client is made at the first call and shared by all threads.
 
     A fixture has no endpoint in its identity: its port is another one in every run and says nothing.
@@ -45,8 +45,6 @@ class GeminiModel:
     provider: str = "gemini"
     is_fixture: bool = False
     retry: RetryPolicy = field(default_factory=RetryPolicy)
-    _sdk: _Sdk | None = field(default=None, init=False, repr=False)
-    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     @property
     def identity(self) -> ModelIdentity:
@@ -75,22 +73,12 @@ class GeminiModel:
             secrets={self.api_key, *secrets_in(self.base_url or "")},
         )
 
-    def close(self) -> None:
-        """Release the connections. Idempotent; a later call opens new ones."""
-        with self._lock:
-            sdk, self._sdk = self._sdk, None
-        if sdk is not None:
-            sdk.client.close()
-
-    def _opened(self) -> _Sdk:
-        with self._lock:
-            if self._sdk is None:
-                self._sdk = _open_sdk(
-                    api_key=self.api_key,
-                    base_url=self.base_url or PUBLIC_ENDPOINTS["gemini"],
-                    api_version=self.api_version or DEFAULT_API_VERSION,
-                )
-            return self._sdk
+    def _open(self) -> _Sdk:
+        return _open_sdk(
+            api_key=self.api_key,
+            base_url=self.base_url or PUBLIC_ENDPOINTS["gemini"],
+            api_version=self.api_version or DEFAULT_API_VERSION,
+        )
 
 
 def _settings(request: ModelRequest) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 import sys
-import threading
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import find_spec
@@ -22,6 +21,7 @@ from skillassay.errors import EnvironmentFault, Reason, Stage, TrialError
 from skillassay.models import calls
 from skillassay.models.attempt import Attempt, BadEncoding, TooLarge
 from skillassay.models.base import Address, ModelIdentity, ModelReply, ModelRequest
+from skillassay.models.client import OnSdk
 from skillassay.models.endpoint import PUBLIC_ENDPOINTS, address_digest, bare_endpoint, client_settings, secrets_in
 from skillassay.models.openai_wire import build_messages, build_response_format, build_tools, read_reply, told_error
 from skillassay.models.retry import AttemptFailed, RetryPolicy
@@ -42,15 +42,13 @@ PER_DAY = re.compile(r"per[- ]day\b", re.IGNORECASE)
 
 
 @dataclass(kw_only=True, eq=False)
-class OpenAIModel:
+class OpenAIModel(OnSdk["_Sdk"]):
     """One model at one endpoint. The SDK client is made at the first call and shared by all threads."""
 
     name: str
     api_key: str = field(repr=False)
     base_url: str | None = field(default=None, repr=False)  # it may hold a gateway's password
     retry: RetryPolicy = field(default_factory=RetryPolicy)
-    _sdk: _Sdk | None = field(default=None, init=False, repr=False)
-    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     @property
     def identity(self) -> ModelIdentity:
@@ -76,18 +74,8 @@ class OpenAIModel:
             secrets={self.api_key, *secrets_in(self.base_url or "")},
         )
 
-    def close(self) -> None:
-        """Release the connections. Idempotent; a later call opens new ones."""
-        with self._lock:
-            sdk, self._sdk = self._sdk, None
-        if sdk is not None:
-            sdk.client.close()
-
-    def _opened(self) -> _Sdk:
-        with self._lock:
-            if self._sdk is None:
-                self._sdk = _open_sdk(api_key=self.api_key, base_url=self.base_url or PUBLIC_ENDPOINTS[PROVIDER])
-            return self._sdk
+    def _open(self) -> _Sdk:
+        return _open_sdk(api_key=self.api_key, base_url=self.base_url or PUBLIC_ENDPOINTS[PROVIDER])
 
 
 def require_sdk() -> None:

@@ -18,7 +18,7 @@ from skillassay.scoring.assessment import Assessment, RunFacts
 from skillassay.scoring.billing import billing_of
 from skillassay.scoring.scores import Lift, ModeTotal, Rate, Row
 from skillassay.scoring.since import since_previous
-from skillassay.scoring.stats import Interval
+from skillassay.statistics.interval import Interval
 
 FIXTURE_NOTICE = "FIXTURE RUN: authored answers, no model was observed; ~ marks token estimates."
 FIXTURE_JUDGE_NOTICE = "FIXTURE JUDGE: a model answered, authored rules judged; this is no model_gate."
@@ -207,7 +207,7 @@ def lift_text(lift: Lift) -> str:
     shown = f"95 % {interval_text(interval)}" if interval else f"no 95 % interval below 6 cases ({lift.n_cases} here)"
     return (
         f"{lift.difference.mean:+.2f} {shown}: {lift.difference.word}; "
-        f"{lift.k_progressive}/{lift.n_progressive} against {lift.k_against}/{lift.n_against}, "
+        f"{lift.k_of}/{lift.n_of} against {lift.k_against}/{lift.n_against}, "
         f"{lift.n_cases} of {lift.n_planned} cases"
     )
 

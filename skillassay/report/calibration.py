@@ -12,7 +12,8 @@ from skillassay.calibration.measure import Agreement, Verbosity
 from skillassay.calibration.pin import pin_json
 from skillassay.canonical import Json
 from skillassay.printable import one_line
-from skillassay.scoring.stats import wilson
+from skillassay.statistics.agreement import cohens_kappa
+from skillassay.statistics.rates import wilson
 
 CALIBRATE_FORMAT = 1
 MAX_SHOWN = 20
@@ -58,7 +59,19 @@ def _rates_json(agreement: Agreement) -> dict[str, Json]:
         "sensitivity": _rate_json(agreement.both_pass, agreement.n_passed),
         "specificity": _rate_json(agreement.both_fail, agreement.n_failed),
         "kappa": _number(agreement.kappa),
+        "kappa_interval": None if (interval := _kappa_interval(agreement)) is None else [*map(_rounded, interval)],
     }
+
+
+def _kappa_interval(agreement: Agreement) -> tuple[float, float] | None:
+    """95 % by Fleiss, Cohen and Everitt; None where there is none."""
+    table = ((agreement.both_pass, agreement.human_alone), (agreement.judge_alone, agreement.both_fail))
+    found = cohens_kappa(table).interval
+    return None if found is None else (found.low, found.high)
+
+
+def _rounded(value: float) -> Json:
+    return round(value, 6)
 
 
 def _verbosity_json(verbosity: Verbosity) -> dict[str, Json]:
@@ -88,12 +101,7 @@ def render_calibration(found: Calibration, *, columns: int) -> str:
         ("agreement", *_rate(agreement.agreed, agreement.n)),
         ("sensitivity", *_rate(agreement.both_pass, agreement.n_passed)),
         ("specificity", *_rate(agreement.both_fail, agreement.n_failed)),
-        (
-            "kappa",
-            _decimal(agreement.kappa),
-            "",
-            "undefined: one verdict throughout" if agreement.kappa is None else "",
-        ),
+        ("kappa", _decimal(agreement.kappa), "", _kappa_words(agreement)),
         _verbosity_row(found),
     ]
     lines = [
@@ -105,6 +113,13 @@ def render_calibration(found: Calibration, *, columns: int) -> str:
     ]
     verdict = "calibrated" if not found.why_not else "not calibrated"
     return "\n".join([*lines, f"judge: {verdict}", *(f"  {one_line(words)}" for words in found.why_not)])
+
+
+def _kappa_words(agreement: Agreement) -> str:
+    if agreement.kappa is None:
+        return "undefined: one verdict throughout" if agreement.n else "nothing to measure"
+    interval = _kappa_interval(agreement)
+    return "one side gave one verdict throughout" if interval is None else f"[{interval[0]:.3f}, {interval[1]:.3f}]"
 
 
 def _rate(k: int, n: int) -> tuple[str, str, str]:

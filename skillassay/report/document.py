@@ -20,6 +20,7 @@ from skillassay.report.base import (
     tokens_text,
 )
 from skillassay.report.breakdown import all_entries, matrix_grids
+from skillassay.report.effects import effect_texts
 from skillassay.report.hints import hints_of
 from skillassay.report.parts import HEADERS, part_rows
 from skillassay.report.people import people_texts
@@ -114,7 +115,8 @@ def _lifts(view: RunView) -> list[str]:
     if scores.overall_lift is None:
         return previous
     rows = [(lift.skill_path, lift_text(lift)) for lift in scores.lifts]
-    return [*_table(("skill", "lift"), [*rows, ("all", lift_text(scores.overall_lift))]), "", *previous]
+    effects = [f"- {markdown_cell(text)}" for text in effect_texts(view)]
+    return [*_table(("skill", "lift"), [*rows, ("all", lift_text(scores.overall_lift))]), "", *effects, "", *previous]
 
 
 def _decision(view: RunView) -> list[str]:

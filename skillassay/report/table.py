@@ -16,6 +16,7 @@ from skillassay.report.base import (
     tokens_text,
 )
 from skillassay.report.breakdown import all_entries, matrix_grids
+from skillassay.report.effects import effect_texts
 from skillassay.report.hints import hints_of
 from skillassay.report.layout import reason, wrap
 from skillassay.report.parts import HEADERS, part_rows
@@ -142,6 +143,8 @@ def _lift_lines(view: RunView, columns: int) -> list[str]:
         lines += wrap(f"{lift.skill_path}: {lift_text(lift)}", columns, lead="  ")
     if len(scores.lifts) > 1:
         lines += wrap(f"all {len(scores.lifts)} skills: {lift_text(scores.overall_lift)}", columns, lead="  ")
+    for text in effect_texts(view):
+        lines += wrap(text, columns, lead="  ")
     return lines
 
 

@@ -125,13 +125,16 @@ def _trial_id(item: PlannedCase, mode: Mode, repeat: int) -> str:
     )
 
 
-def highest_cost(plan: Plan, *, turn_limit: int, max_output_tokens: Mapping[str, int]) -> dict[str, int]:
+def highest_cost(
+    plan: Plan, *, turn_limit: int, max_output_tokens: Mapping[str, int], n_references: int = 0
+) -> dict[str, int]:
     """The most that a plan can spend: model calls and output tokens, by candidate and judge, retries not counted.
 
     ``max_output_tokens`` has the keys ``candidate`` and ``judge``. Mode ``none`` offers no tools and takes one call.
+    The judge is also shown each of ``n_references``.
     """
     candidate = sum(1 if trial.mode is Mode.NONE else turn_limit for trial in plan.trials)
-    judge = sum(trial.n_judge_calls for trial in plan.trials)
+    judge = n_references + sum(trial.n_judge_calls for trial in plan.trials)
     return {
         "candidate_calls": candidate,
         "judge_calls": judge,

@@ -18,9 +18,10 @@ from skillassay.runs.retention import FULL
 from skillassay.scoring.assessment import Assessment, RunFacts
 from skillassay.scoring.billing import Billing, billing_of
 from skillassay.scoring.breakdown_json import breakdown_json
+from skillassay.scoring.effects import build_effects, normalized_gain, prices
 from skillassay.scoring.scores import Lift, ModeTotal, Rate, Row, Scores, rate_of
 from skillassay.scoring.since import since_previous
-from skillassay.scoring.stats import Interval
+from skillassay.statistics.interval import Interval
 from skillassay.suites.parts import PartTotal
 
 
@@ -137,9 +138,14 @@ def lift_json(lift: Lift) -> dict[str, Json]:
         "word": difference.word,
         "cases": lift.n_cases,
         "cases_planned": lift.n_planned,
-        "progressive": {"k": lift.k_progressive, "n": lift.n_progressive},
+        lift.of.value: {"k": lift.k_of, "n": lift.n_of},
         lift.against.value: {"k": lift.k_against, "n": lift.n_against},
     }
+
+
+def _gain_json(scores: Scores, path: str) -> Json:
+    gain = normalized_gain(scores.counted, path)
+    return None if gain is None else round(float(gain), 6)
 
 
 def _lifts_json(scores: Scores, facts: RunFacts) -> dict[str, Json]:
@@ -148,6 +154,19 @@ def _lifts_json(scores: Scores, facts: RunFacts) -> dict[str, Json]:
     return {
         "lift": {lift.skill_path: lift_json(lift) for lift in scores.lifts},
         "overall_lift": None if scores.overall_lift is None else lift_json(scores.overall_lift),
+        "effects": {
+            effects.skill_path or "all": {"activation": lift_json(effects.activation), "body": lift_json(effects.body)}
+            for effects in build_effects(scores, facts.plan)
+        },
+        "normalized_gain": {path: _gain_json(scores, path) for path in facts.plan.skills} if scores.lifts else {},
+        "prices": {
+            price.mode.value: {
+                "tokens_more": price.tokens,
+                "criteria_more": price.criteria,
+                "tokens_each": None if price.each is None else round(float(price.each), 2),
+            }
+            for price in prices(scores.totals)
+        },
         **({"since_previous": {lift.skill_path: lift_json(lift) for lift in since}} if since else {}),
     }
 

@@ -137,16 +137,25 @@ def _other_places(old: Header, new: Header) -> list[str]:
 
 
 def other_judges(old: tuple[Header, Assessment], new: tuple[Header, Assessment]) -> tuple[str, ...]:
-    """The judge's names as answered, if the two runs know other ones; a run that was told none says nothing.
+    """The judge's names as answered, if the two runs know other ones; a name that one alone knows is told instead."""
+    names = _judges_as_answered(old, new)
+    return () if None in names else _names_differ(names)
 
-    Authored verdicts answer under a digest of all authored answers, and have a version that tells more.
+
+def _judges_as_answered(old: tuple[Header, Assessment], new: tuple[Header, Assessment]) -> tuple[str | None, ...]:
+    """Under which names the judge of each run answered; None for a run that was told none.
+
+    Authored verdicts answer under a digest of all authored answers, and have a version that tells more: no names.
     """
-    names = [{row.record.judge.model for row in one.scores.rows} - {None} for _, one in (old, new)]
-    is_fixture = all(header["models"]["judge"]["is_fixture"] for header, _ in (old, new))
-    if is_fixture or names[0] == names[1] or not all(names):
-        return ()
-    words = [", ".join(sorted(filter(None, one))) for one in names]
-    return (f"the judge's name as answered: {words[0]} and {words[1]}",)
+    if all(header["models"]["judge"]["is_fixture"] for header, _ in (old, new)):
+        return (None, None)
+    answered = [{row.record.judge.model for row in assessment.scores.rows} for _, assessment in (old, new)]
+    return tuple(", ".join(sorted(filter(None, names))) or None for names in answered)
+
+
+def _names_differ(names: tuple[str | None, ...]) -> tuple[str, ...]:
+    was, now = (name or "unknown" for name in names)
+    return () if was == now else (f"the judge's name as answered: {was} and {now}",)
 
 
 def _planned(header: Header) -> set[tuple[str, str, str, int]]:
@@ -155,8 +164,9 @@ def _planned(header: Header) -> set[tuple[str, str, str, int]]:
 
 
 def build_comparison(old: tuple[Header, Assessment], new: tuple[Header, Assessment]) -> Comparison:
-    """Compare two runs of which :func:`incompatibilities` names nothing."""
+    """Compare two runs of which :func:`incompatibilities` and :func:`other_judges` name nothing."""
     headers, assessments = (old[0], new[0]), (old[1], new[1])
+    was, now = (header["contract"]["groups"] for header in headers)
     told = [f.path for f in FIELDS if f.group != RESULT and f.path not in MUST_AGREE | NEVER_TOLD]
     rows = [{_key(row): row for row in assessment.scores.rows} for assessment in assessments]
     changes = [_change(rows[0][key], rows[1][key]) for key in rows[0]]
@@ -164,7 +174,7 @@ def build_comparison(old: tuple[Header, Assessment], new: tuple[Header, Assessme
     return Comparison(
         old=headers[0]["id"],
         new=headers[1]["id"],
-        differences=frozen_differences(headers[0]["contract"]["groups"], headers[1]["contract"]["groups"], told),
+        differences=(*frozen_differences(was, now, told), *_names_differ(_judges_as_answered(old, new))),
         changes=tuple(change for change in changes if change is not None),
         rates={mode: (_rate(assessments[0], mode), _rate(assessments[1], mode)) for mode in modes},
         decisions=(assessments[0].decision, assessments[1].decision),

@@ -10,7 +10,6 @@ Statistics in Medicine 17, 1998, method 10). A drop over the threshold whose int
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,7 +19,8 @@ from skillassay.canonical import Json
 from skillassay.errors import StoreError
 from skillassay.runs.plan import Mode
 from skillassay.scoring.scores import Row
-from skillassay.scoring.stats import Interval, wilson
+from skillassay.statistics.interval import Interval
+from skillassay.statistics.rates import newcombe
 
 CaseKey = tuple[str, str]
 
@@ -97,17 +97,6 @@ class Regression:
     def regressed(self) -> bool:
         """Whether the run may not pass for it."""
         return self.rate_fell or bool(self.critical)
-
-
-def newcombe(new: tuple[int, int], old: tuple[int, int]) -> Interval | None:
-    """The 95 % interval of a difference of two proportions (passed, n), from their Wilson intervals."""
-    first, second = wilson(*new), wilson(*old)
-    if first is None or second is None:
-        return None
-    p, q = new[0] / new[1], old[0] / old[1]
-    low = p - q - math.hypot(p - first.low, second.high - q)
-    high = p - q + math.hypot(first.high - p, q - second.low)
-    return Interval(low=max(-1.0, low), high=min(1.0, high))
 
 
 def case_states(rows: Iterable[Row], digests: Mapping[str, str]) -> tuple[CaseState, ...]:

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from skillassay.runs.plan import Mode
 from skillassay.scoring.scores import Row
-from skillassay.scoring.stats import pass_all_k, pass_at_k
+from skillassay.statistics.passes import pass_all_k, pass_at_k
 
 MIN_REPEATS = 2
 """One score has no spread."""

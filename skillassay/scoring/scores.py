@@ -13,7 +13,9 @@ from fractions import Fraction
 from skillassay.errors import Reason, Stage
 from skillassay.runs.plan import Mode, Plan, PlannedTrial
 from skillassay.runs.record import Outcome, Spent, TrialRecord
-from skillassay.scoring.stats import Interval, PairedDifference, paired_difference, wilson
+from skillassay.statistics.interval import Interval
+from skillassay.statistics.paired import PairedDifference, paired_difference
+from skillassay.statistics.rates import wilson
 from skillassay.transcript import Usage
 
 _Key = tuple[str, str]
@@ -71,7 +73,7 @@ class ModeTotal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lift:
-    """Progressive minus ``against`` over the cases scored in both, in shares of criteria, the case as the unit.
+    """One mode minus ``against`` over the cases scored in both, in shares of criteria, the case as the unit.
 
     Criteria that read a file of the workspace are left out, since without tools nobody can write one: a lift compares
     what both arms could meet. A case that has no other criterion is out of it, and of ``n_planned``.
@@ -81,11 +83,12 @@ class Lift:
     n_cases: int
     n_planned: int
     difference: PairedDifference
-    k_progressive: int
-    n_progressive: int
+    k_of: int
+    n_of: int
     k_against: int
     n_against: int
     against: Mode = Mode.NONE
+    of: Mode = Mode.PROGRESSIVE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,8 +144,7 @@ def score_run(
     """Score a whole run. ``slices`` maps a case to its slice; the cases ``apart`` enter no total and no lift."""
     rows = _rows(plan, records)
     counted = tuple(row for row in rows if _case(row) not in apart)
-    names = sorted(set(slices.values()))
-    by_slice = {name: [r for r in rows if slices.get(_case(r)) == name] for name in names}
+    by_slice = {name: [r for r in rows if slices.get(_case(r)) == name] for name in sorted(set(slices.values()))}
     totals = mode_totals(counted, plan.modes)
     paired = Mode.PROGRESSIVE in plan.modes and Mode.NONE in plan.modes
     return Scores(
@@ -174,6 +176,7 @@ def _rows(plan: Plan, records: Iterable[TrialRecord]) -> tuple[Row, ...]:
 
 def missing_record(trial: PlannedTrial) -> TrialRecord:
     """What stands for a planned trial that never ran: unscored, interrupted."""
+    detail = "the run ended before this trial"
     return TrialRecord(
         trial_id=trial.trial_id,
         suite=trial.suite,
@@ -182,9 +185,7 @@ def missing_record(trial: PlannedTrial) -> TrialRecord:
         mode=trial.mode.value,
         repeat=trial.repeat,
         n_criteria=trial.n_criteria,
-        outcome=Outcome(
-            status="UNSCORED", reason=Reason.INTERRUPTED, stage=Stage.HARNESS, detail="the run ended before this trial"
-        ),
+        outcome=Outcome(status="UNSCORED", reason=Reason.INTERRUPTED, stage=Stage.HARNESS, detail=detail),
     )
 
 
@@ -234,35 +235,29 @@ def _complete_usage(spent: Spent) -> Usage:
     return usage.plus(Usage(n_calls=n_untold)) if n_untold > 0 else usage
 
 
-def lift_of(rows: Sequence[Row], skill_path: str | None, *, against: Mode = Mode.NONE) -> Lift:
+def lift_of(
+    rows: Sequence[Row], skill_path: str | None, *, against: Mode = Mode.NONE, of: Mode = Mode.PROGRESSIVE
+) -> Lift:
     """The lift of one skill, or of all (None). Repeats are averaged inside their case first; the case is the unit."""
     rows = [row for row in rows if skill_path in {None, row.planned.skill_path} and row.n_answer > 0]
-    arms = {mode: mean_shares(rows, mode) for mode in (Mode.PROGRESSIVE, against)}
-    cases = [case for case in arms[Mode.PROGRESSIVE] if case in arms[against]]
-    differences = [float(arms[Mode.PROGRESSIVE][case] - arms[against][case]) for case in cases]
-    both = frozenset(cases)
-    steps = [Fraction(1, row.n_answer) for row in rows if _case(row) in both]
-    scored = [row for row in rows if _case(row) in both and row.record.outcome.scored]
+    arms = {mode: mean_shares(rows, mode) for mode in (of, against)}
+    cases = dict.fromkeys(case for case in arms[of] if case in arms[against])
+    differences = [float(arms[of][case] - arms[against][case]) for case in cases]
+    steps = [Fraction(1, row.n_answer) for row in rows if _case(row) in cases]
+    scored = [row for row in rows if _case(row) in cases and row.record.outcome.scored]
     first, second = ([row for row in scored if row.planned.mode is mode] for mode in arms)
     return Lift(
         skill_path=skill_path or "",
         n_cases=len(cases),
         n_planned=len({_case(row) for row in rows}),
         difference=paired_difference(differences, step=float(sum(steps) / len(steps)) if steps else 0.0),
-        k_progressive=sum(row.k_answer for row in first),
-        n_progressive=sum(row.n_answer for row in first),
+        k_of=sum(row.k_answer for row in first),
+        n_of=sum(row.n_answer for row in first),
         k_against=sum(row.k_answer for row in second),
         n_against=sum(row.n_answer for row in second),
         against=against,
+        of=of,
     )
-
-
-def exact_lift(rows: Sequence[Row], skill_path: str) -> Fraction | None:
-    """The mean difference as an exact fraction, for the gate's point rule; None when no case has both arms scored."""
-    rows = [row for row in rows if row.planned.skill_path == skill_path and row.n_answer > 0]
-    progressive, none = mean_shares(rows, Mode.PROGRESSIVE), mean_shares(rows, Mode.NONE)
-    differences = [progressive[case] - none[case] for case in progressive if case in none]
-    return sum(differences, Fraction(0)) / len(differences) if differences else None
 
 
 def mean_shares(rows: Sequence[Row], mode: Mode) -> dict[tuple[str, str], Fraction]:

@@ -18,7 +18,8 @@ def says_hello(answer: str, statement: str) -> bool:
 
 
 class LiveServer(WireServer):
-    """Greets where the skill is offered, and judges as ``reads`` says, under the name ``judge_name``.
+    """Greets where the skill is offered, and judges as ``reads`` says, under the name ``judge_name``,
+    or none.
 
     ``is_down`` makes the judge refuse every request.
     """
@@ -26,7 +27,7 @@ class LiveServer(WireServer):
     def __init__(self, reads: Reads = says_hello) -> None:
         super().__init__(Canned())
         self.reads = reads
-        self.judge_name = "judge-2026-01"
+        self.judge_name: str | None = "judge-2026-01"
         self.is_down = False
 
     def answer(self, seen: Seen) -> Canned:

@@ -12,8 +12,7 @@ import pytest
 
 from skillassay.clock import today
 from skillassay.schema import load_schema, schema_problems
-from tests.acceptance.hidden import build_hidden
-from tests.acceptance.test_gate_acceptance import (
+from tests.acceptance.gated import (
     NAMES,
     READERS,
     build,
@@ -23,6 +22,7 @@ from tests.acceptance.test_gate_acceptance import (
     refused,
     said,
 )
+from tests.acceptance.hidden import build_hidden
 from tests.endtoend.scripted import MODES
 from tests.project import Cli, build_small, edit, records, run_folder, small_case, small_rules
 

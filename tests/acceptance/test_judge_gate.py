@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.live import LiveServer
-from tests.project import Cli, Ran, build_small, edit, run_folder, small_case
+from tests.project import HELLO, Cli, Ran, build_small, edit, run_folder, small_case
 
 MODELS = ("--model", "gemini:candidate", "--judge-model", "gemini:judge")
 
@@ -35,10 +35,13 @@ def gate(cli: Cli) -> Ran:
     return cli("gate", "--format", "json")
 
 
-def label(cli: Cli, *, n: int = 12, wrong: int = 0) -> None:
+FURTHER = [{"id": f"r{i}", "text": f"It says number {i}."} for i in range(1, 10)]
+
+
+def label(cli: Cli, *, n: int = 12, wrong: int = 0, case: str = "one") -> None:
     """Labels of a person on ``n`` greetings and ``n`` answers without one; ``wrong`` greetings are failed."""
     lines = [
-        {"suite": "quality", "case": "one", "answer": f"{text} {i}", "criterion": "says-hello", "verdict": verdict}
+        {"suite": "quality", "case": case, "answer": f"{text} {i}", "criterion": "says-hello", "verdict": verdict}
         for i in range(n)
         for text, verdict in (("hello", "fail" if i < wrong else "pass"), ("good day", "fail"))
     ]
@@ -186,3 +189,33 @@ def test_the_targets_of_the_contract_hold_for_the_stored_run(cli: Cli, server: L
     assert cli(*ASK).code == 1
     found = line(gate(cli), "judge_calibrated")
     assert "24 labels with a verdict of the judge, 30 are needed" in found["detail"]
+
+
+def test_what_a_mild_judge_passes_is_corrected(cli: Cli, server: LiveServer) -> None:
+    """Sensitivity 1, specificity 8/10: of three criteria all pass, so the estimate is (1 + 0.8 - 1) / 0.8 = 1."""
+    build_small(cli.root)
+    cli("eval", *MODELS)
+    server.reads = lambda answer, _: "hello" in answer or answer[-1] in "01"  # passes two of ten without a hello
+    label(cli, n=10)
+    assert cli(*ASK).code == 0
+    found = line(gate(cli), "corrected_rate")
+    assert found["status"] == "passed"
+    assert found["counts"] == {"passed": 3, "judged": 3}
+    assert "corrected 1.000 [" in found["number"]
+
+
+def test_a_corrected_share_below_the_limit_fails(cli: Cli, server: LiveServer) -> None:
+    """The judge passes nine of ten criteria with a specificity of 8/10: (0.9 + 0.8 - 1) / 0.8 is 0.875 < 0.88, though
+    each case reaches the limit of its own by checks and the rest of its rubric.
+    """
+    cases = [small_case(f"c{i}", rubric=[HELLO, *FURTHER]) for i in range(3)]
+    build_small(cli.root, cases=cases, gate={"quality_min": 0.88})
+    server.reads = lambda _, statement: "number 9" not in statement
+    cli("eval", *MODELS)
+    server.reads = lambda answer, _: "hello" in answer or answer[-1] in "01"
+    label(cli, n=10, case="c0")
+    assert cli(*ASK).code == 0
+    found = line(gate(cli), "corrected_rate")
+    assert found["counts"] == {"passed": 27, "judged": 30}
+    assert found["status"] == "failed"
+    assert "corrected 0.875 [" in found["number"]

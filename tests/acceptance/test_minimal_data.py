@@ -12,105 +12,19 @@ from __future__ import annotations
 import base64
 import json
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from skillassay.errors import Reason
-from skillassay.isolation.process import Isolation, detect_isolation
-from skillassay.runs.preparation import EvalRequest
-from skillassay.runs.retention import HIDDEN
-from skillassay.suites.routing import prepare_routing, run_routing
-from tests.acceptance.every_byte import HEAD, TAIL, found_everywhere, found_in, mark
-from tests.acceptance.marked_server import NAMES, PASSING, PLANTED, SCRIPT, SLOW_SCRIPT, MarkedServer, cases
-from tests.models.wire_server import Canned, Seen, chat, chat_refusal
-from tests.project import build_small, environment, run_folder, small_case, write_json
-
-EVERY = PLANTED | PASSING
-PATIENCE_S = 20.0
-MODES = ("--mode", "progressive", "--mode", "none")
-_START = "import os, signal, sys\nsignal.signal(signal.SIGINT, signal.SIG_DFL)\nos.execv(sys.argv[1], sys.argv[1:])"
-"""Ctrl-C reaches the command also where the tests run with it ignored."""
-
-
-@dataclass(kw_only=True)
-class House:
-    """A project, a home, a temporary folder and a summary file, and all that commands in it said."""
-
-    top: Path
-    server: MarkedServer
-    said: dict[str, bytes] = field(default_factory=dict)
-    codes: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def root(self) -> Path:
-        """The project."""
-        return self.top / "project"
-
-    def start(self, *arguments: str, **more: str) -> subprocess.Popen[bytes]:
-        """Begin a command in the project, with every switch on that makes libraries talk."""
-        (self.top / "home").mkdir(exist_ok=True)
-        (self.top / "tmp").mkdir(exist_ok=True)
-        loud = {"PYTHONWARNINGS": "always", "PYTHONASYNCIODEBUG": "1", "OPENAI_LOG": "debug"}
-        own = {"HOME": str(self.top / "home"), "TMPDIR": str(self.top / "tmp"), "PYTHONDONTWRITEBYTECODE": "1"}
-        summary = {"GITHUB_STEP_SUMMARY": str(self.top / "summary.md")}
-        address = {"GOOGLE_GEMINI_BASE_URL": self.server.base_url, "GEMINI_API_KEY": "k-held"}
-        return subprocess.Popen(
-            [sys.executable, "-c", _START, sys.executable, "-m", "skillassay", *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=self.root,
-            env=environment(**loud, **own, **summary, **address, **more),
-        )
-
-    def end(self, name: str, process: subprocess.Popen[bytes]) -> int:
-        """Wait for a command and keep what it said under a name."""
-        out, err = process.communicate(timeout=60)
-        self.said[f"{name} stdout"], self.said[f"{name} stderr"] = out, err
-        self.codes[name] = process.returncode
-        return process.returncode
-
-    def run(self, name: str, *arguments: str, **more: str) -> int:
-        """Run a command to its end; ``more`` is added to its environment."""
-        return self.end(name, self.start(*arguments, **more))
-
-    @property
-    def places(self) -> dict[str, set[str]]:
-        """Where each planted text is found now."""
-        return found_everywhere([self.top], self.said, EVERY)
-
-    @property
-    def outcomes(self) -> list[dict[str, Any]]:
-        """The outcomes on record."""
-        lines = (run_folder(self.root) / "trials.jsonl").read_bytes().split(b"\n")
-        return [json.loads(line)["outcome"] for line in lines if line]
-
-
-def build(top: Path, server: MarkedServer, retention: str, *, names: tuple[str, ...] = ()) -> House:
-    """A house with all cases, or with plain ones of these names."""
-    files = {
-        "skills/greeter/scripts/echo.py": SCRIPT,
-        "skills/greeter/scripts/slow.py": SLOW_SCRIPT,
-        "skills/greeter/references/how.md": "Say hello.\n",
-    }
-    candidate = {"model": "gemini:held", "timeout_s": 1.0, "turn_limit": 3}
-    # Where it is held, the first cases are over and most are still to come.
-    made = [small_case(name) for name in names] or [*cases()[:4], small_case("held"), *cases()[4:]]
-    build_small(top / "project", cases=made, files=files, retention=retention, candidate=candidate)
-    with (top / "project/evals/contract.yaml").open("a", encoding="utf-8") as contract:
-        contract.write("judge: {model: 'gemini:held', timeout_s: 1.0}\n")
-    expect = {"skills": ["greeter"], "scripts": [], "answer": ["hello"]}
-    routing = [
-        {"id": f"asks-{name}", "query": f"Greet {name}.", "expect": expect} for name in ("passes", "reads", "refused")
-    ]
-    write_json(top / "project/evals/routing.json", {"suite": "routing", "version": "1.0.0", "cases": routing})
-    return House(top=top, server=server)
+from tests.acceptance.every_byte import found_in, mark
+from tests.acceptance.house import MODES, PATIENCE_S, House, build
+from tests.acceptance.marked_server import NAMES, PLANTED, MarkedServer
+from tests.project import run_folder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,11 +57,6 @@ def live(top: Path, retention: str) -> Lived:
         house.run("e2e", "--debug", "e2e", "--allow-unisolated")
         house.run("lock", "--debug", "lock")
         return Lived(house=house, after_interrupt=interrupted, at_end=house.places)
-
-
-needs_room = pytest.mark.skipif(
-    detect_isolation() is not Isolation.NAMESPACES, reason="a script below namespaces may outlive its run"
-)
 
 
 @pytest.fixture(scope="module")
@@ -246,13 +155,6 @@ def test_a_hashed_record_keeps_numbers_and_authored_words(hashed: Lived) -> None
     assert len(one["hashes"]["answer"]) == 64
 
 
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[Callable[[str], House]]:
-    """A house on a server that holds nothing, built when asked for."""
-    with MarkedServer() as server:
-        yield lambda name: build(tmp_path, server, "hash", names=(name,))
-
-
 def test_equal_answers_have_equal_hashes_over_an_interruption(hashed: Lived) -> None:
     """One key for the run, which stays while something can be tried again."""
     folder = run_folder(hashed.house.root)
@@ -266,171 +168,6 @@ def test_equal_answers_have_equal_hashes_over_an_interruption(hashed: Lived) -> 
     assert hashes.keys() - before
     assert len(set(hashes.values())) == 1
     assert (folder / "hash.key").stat().st_size == 32
-
-
-def test_a_run_that_is_whole_has_no_key(house: Callable[[str], House]) -> None:
-    """From then on no text can be tried against its hashes; it is shown, gated and locked all the same."""
-    here = house("plain")
-    here.run("eval", "eval")
-    assert {one["status"] for one in here.outcomes} == {"PASS"}
-    names = {path.name for path in run_folder(here.root).iterdir()}
-    assert names == {"run.json", "trials.jsonl", "events.jsonl", "result.json", "cases.json"}
-    assert here.run("report", "report") == 0
-
-
-def test_calls_of_a_request_are_told_by_names_of_the_catalog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Routing keeps no record; what it gives to be printed holds nothing else."""
-    with MarkedServer() as server:
-        here = build(tmp_path, server, "hash")
-        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.base_url)
-        monkeypatch.setenv("GEMINI_API_KEY", "k-held")
-        request = EvalRequest(root=here.root, allow_unisolated=True)
-        results = {result.case.id: result for result in run_routing(prepare_routing(request))}
-    assert results["asks-reads"].calls == ("load_skill", "load_skill_resource")
-    assert results["asks-reads"].answer == HIDDEN
-    assert results["asks-refused"].answer is None
-
-
-def in_workspace(house: House) -> bool:
-    """Whether the slow script has written its text into its workspace, below the temporary folder."""
-    until = time.monotonic() + PATIENCE_S
-    while time.monotonic() < until:
-        if "workspace" in found_everywhere([house.top / "tmp"], {}, ["workspace"]):
-            return True
-        time.sleep(0.05)
-    return False
-
-
-@needs_room
-def test_a_second_interrupt_leaves_no_workspace(house: Callable[[str], House]) -> None:
-    """Dropped trials leave neither what their script wrote nor the run's copy of the skills."""
-    here = house("workspace")
-    running = here.start("eval", "--jobs", "2")
-    assert in_workspace(here)
-    running.send_signal(signal.SIGINT)
-    time.sleep(0.5)
-    running.send_signal(signal.SIGINT)
-    assert here.end("eval", running) == 130
-    assert list((here.top / "tmp").iterdir()) == []
-    assert found_everywhere([here.top], here.said, ["workspace"]) == {}
-
-
-@needs_room
-def test_what_a_kill_leaves_the_next_run_removes(house: Callable[[str], House]) -> None:
-    """Nobody can remove a folder when killed; it lies where the next run under ``hash`` finds it."""
-    here = house("workspace")
-    running = here.start("eval", "--jobs", "1")
-    assert in_workspace(here)
-    running.kill()
-    here.end("eval", running)
-    assert found_everywhere([here.top / "tmp"], {}, ["workspace"]) != {}
-    (here.root / "evals/quality.json").write_text(
-        (here.root / "evals/quality.json").read_text("utf-8").replace("workspace", "plain"), "utf-8"
-    )
-    here.run("next", "eval")
-    assert list((here.top / "tmp").iterdir()) == []
-
-
-class ChatServer(MarkedServer):
-    """The other wire format: an answer, an error and a malformed call, by the case."""
-
-    def answer(self, seen: Seen) -> Canned:
-        """The response to one request."""
-        text = seen.body.decode()
-        if "You grade one answer" in text:
-            entry = {"id": "says-hello", "reasoning": mark("reasoning"), "evidence": "hello", "verdict": "PASS"}
-            return chat(json.dumps({"criteria": [entry]}))
-        if "Greet errs." in text:
-            return chat_refusal(400, mark("status"), mark("provider"))
-        if "Greet calls." in text:
-            function = {"name": mark("toolname"), "arguments": f"{{{mark('argument')}"}
-            return chat(None, tool_calls=[{"id": mark("line"), "type": "function", "function": function}])
-        return chat(f"hello {mark('answer')}")
-
-
-@pytest.mark.parametrize(
-    ("retention", "found"),
-    [("hash", set()), ("full", {"answer", "reasoning", "status", "provider", "argument", "toolname"})],
-)
-def test_it_holds_for_the_other_wire_format_and_a_library_told_to_log(
-    tmp_path: Path, retention: str, found: set[str]
-) -> None:
-    """`OPENAI_LOG=debug` makes the SDK write to stderr under ``full``, and under ``hash`` not a line."""
-    pytest.importorskip("openai", reason="needs the extra openai")
-    with ChatServer() as server:
-        here = build(tmp_path, server, retention, names=("says", "errs", "calls"))
-        address = {"OPENAI_BASE_URL": f"{server.base_url}/v1", "OPENAI_API_KEY": "k-chat"}
-        assert here.run("eval", "--debug", "eval", "--model", "openai:chat-x", *MODES, **address) == 3
-    assert set(here.places) == found
-    assert (b"openai._base_client" in here.said["eval stderr"]) == (retention == "full")
-
-
-AGENT = f"""\
-#!{sys.executable} -E
-import os, pathlib, sys
-if sys.argv[-1] == "--version":
-    sys.exit(print("teller 1.0"))
-text = "{HEAD}" + "script" + "{TAIL}"
-for folder in (".", os.environ["HOME"]):
-    pathlib.Path(folder, text).write_text(text)
-print(text, file=sys.stderr)
-print("hello", text)
-sys.exit(7 * ("errs" in sys.argv[-1]))
-"""
-DESCRIBED = """\
-agent: 1
-name: teller
-argv: [./teller, "{query}"]
-skills_folder: .agents/skills
-context_file: AGENTS.md
-output: text
-key: TELLER_KEY
-base_url: TELLER_URL
-"""
-
-
-@needs_room
-@pytest.mark.parametrize(("retention", "found"), [("hash", set()), ("full", {"script"})])
-def test_it_holds_for_a_command_line_agent(tmp_path: Path, retention: str, found: set[str]) -> None:
-    """Which answers, fails with words on stderr, and writes into its home and its workspace."""
-    with MarkedServer() as server:
-        here = build(tmp_path, server, retention, names=("says", "errs"))
-        (tmp_path / "teller").write_text(AGENT, "utf-8")
-        (tmp_path / "teller").chmod(0o755)
-        (tmp_path / "teller.yaml").write_text(DESCRIBED, "utf-8")
-        agent = str(tmp_path / "teller.yaml")
-        here.run("eval", "--debug", "eval", "--subject", agent, "--model", "gemini:held", "--judge-model",
-                 "gemini:held", *MODES)  # fmt: skip
-        assert {one["status"] for one in here.outcomes} == {"PASS", "UNSCORED"}
-    assert set(here.places) == found
-
-
-@pytest.mark.parametrize(
-    ("arguments", "what"),
-    [(("record",), "a recording"), (("eval", "--cache"), "--cache")],
-    ids=["record", "cache"],
-)
-def test_what_needs_texts_refuses(house: Callable[[str], House], arguments: tuple[str, ...], what: str) -> None:
-    """Exit 2 before a model is asked, saying why, and nothing is written."""
-    here = house("plain")
-    assert here.run("refused", *arguments) == 2
-    assert f"{what} needs the texts of candidate and judge" in here.said["refused stderr"].decode()
-    assert not (here.root / ".skillassay").exists()
-    assert here.server.seen == []
-
-
-@pytest.mark.parametrize(("begun", "now"), [("hash", "full"), ("full", "hash")])
-def test_a_run_goes_on_under_its_own_rule_only(tmp_path: Path, begun: str, now: str) -> None:
-    """The contract's rule may change; a run that was begun keeps the one in its header."""
-    with MarkedServer() as server:
-        here = build(tmp_path, server, begun, names=("plain",))
-        here.run("eval", "eval")
-        contract = here.root / "evals/contract.yaml"
-        contract.write_text(contract.read_text("utf-8").replace(f"retention: {begun}", f"retention: {now}"), "utf-8")
-        before = (run_folder(here.root) / "trials.jsonl").read_bytes()
-        assert here.run("resume", "eval", "--resume", run_folder(here.root).name) == 3
-    assert f"the retention ({begun}, now {now})" in here.said["resume stderr"].decode()
-    assert (run_folder(here.root) / "trials.jsonl").read_bytes() == before
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from skillassay import clock
 from skillassay.schema import schema_problems
-from tests.acceptance.test_gate_acceptance import CORPUS, build, checked
+from tests.acceptance.gated import CORPUS, build, checked
 from tests.endtoend.scripted import MODES
 from tests.people.waivers import DAY, fitting, write_waivers
 from tests.project import Cli, Ran, edit

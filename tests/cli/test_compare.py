@@ -197,9 +197,9 @@ def test_an_unknown_run_cannot_be_compared(cli: Cli) -> None:
     assert (ran.code, "no run is named '2001'" in ran.err) == (3, True)
 
 
-def live(cli: Cli, server: LiveServer, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A run whose judge sits behind this server; its id."""
-    monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.base_url)
+def live(cli: Cli, server: LiveServer, monkeypatch: pytest.MonkeyPatch, *, below: str = "") -> str:
+    """A run whose judge sits behind this server, at an address ``below`` it; its id."""
+    monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.base_url + below)
     monkeypatch.setenv("GEMINI_API_KEY", "k")
     return str(cli("eval", "--judge-model", "gemini:judge", "--format", "json").json["run"])
 
@@ -224,3 +224,39 @@ def test_a_judge_that_answered_under_another_name_is_another_judge(cli: Cli, mon
         ran = cli("compare", old, new, "--format", "json")
     assert ran.code == 3
     assert ran.json["differences"] == ["the judge's name as answered: judge-2026-01 and judge-2026-02"]
+
+
+def test_judges_at_two_addresses_of_one_endpoint_are_two_judges(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is not shown of an address, such as a deployment in its query, may choose another model."""
+    build_small(cli.root)
+    with LiveServer() as server:
+        runs = [live(cli, server, monkeypatch, below=f"?deployment={name}") for name in ("small", "large")]
+        ran = cli("compare", *runs, "--format", "json")
+    assert ran.code == 3
+    same = f"{server.base_url} and {server.base_url}"
+    assert ran.json["differences"] == [f"the judge's endpoint: {same} (another address below it)"]
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        (("j-1", None), ["the judge's name as answered: j-1 and unknown"]),
+        ((None, "j-1"), ["the judge's name as answered: unknown and j-1"]),
+        ((None, None), []),
+        (("j-1", "j-1"), []),
+    ],
+    ids=str,
+)
+def test_a_name_that_one_run_alone_knows_is_told(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, names: tuple[str | None, str | None], told: list[str]
+) -> None:
+    """Nobody can say that these are two judges, so the runs compare; a reader is told what is not known."""
+    build_small(cli.root)
+    runs = []
+    with LiveServer() as server:
+        for name in names:
+            server.judge_name = name
+            runs.append(live(cli, server, monkeypatch))
+        ran = cli("compare", *runs, "--format", "json")
+    assert ran.json["compatible"] is True
+    assert [words for words in ran.json["allowed_differences"] if "judge" in words] == told

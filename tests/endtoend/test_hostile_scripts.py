@@ -26,7 +26,7 @@ from tests.endtoend.scripted import SCRIPT, build_scripted, load_resource, run_s
 from tests.project import Cli, command, environment, records, run_folder
 
 pytestmark = pytest.mark.skipif(
-    process.detect_isolation() is not Isolation.NAMESPACES, reason=process.probe_isolation().why
+    process.probe_isolation().level is not Isolation.NAMESPACES, reason=process.probe_isolation().why
 )
 SECRET = "key-of-the-harness-0815"
 

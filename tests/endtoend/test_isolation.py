@@ -16,7 +16,7 @@ from tests.endtoend.scripted import MODES, build_scripted, told
 from tests.project import Cli, build_small, records, run_folder, write_json
 
 in_namespaces = pytest.mark.skipif(
-    process.detect_isolation() is not Isolation.NAMESPACES, reason=process.probe_isolation().why
+    process.probe_isolation().level is not Isolation.NAMESPACES, reason=process.probe_isolation().why
 )
 
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from skillassay.isolation.process import Isolation, Probe, detect_isolation
+from skillassay.isolation.process import Isolation, Probe, probe_isolation
 from tests.models.wire_server import Canned, WireServer, refusal, reply
 from tests.project import Cli, Ran, build_small, records, small_case
 
@@ -69,7 +69,7 @@ def test_a_password_in_an_endpoint_is_not_recorded(keyed: Cli, monkeypatch: pyte
     assert_unseen(keyed.root, ran)
 
 
-@pytest.mark.skipif(detect_isolation() is not Isolation.NAMESPACES, reason="no namespaces here")
+@pytest.mark.skipif(probe_isolation().level is not Isolation.NAMESPACES, reason="no namespaces here")
 def test_a_script_cannot_read_a_key(keyed: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither its environment nor that of any process it can see holds the key, and it runs all the same."""
     call = {"functionCall": {"name": "run_skill_script", "args": {"skill_name": "greeter", "file_path": "spy.py"}}}

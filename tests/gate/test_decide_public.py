@@ -19,7 +19,7 @@ from skillassay.runs.plan import Mode
 from skillassay.runs.record import Spent
 from skillassay.scoring.repeats import repeats_of
 from skillassay.scoring.scores import score_run
-from skillassay.scoring.stats import paired_difference, sign_flip_p
+from skillassay.statistics.paired import paired_difference, sign_flip_p
 from skillassay.transcript import Usage
 from tests.gate.test_decide import decided, line
 from tests.scoring.test_scores_public import result_of

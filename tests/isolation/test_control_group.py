@@ -47,7 +47,7 @@ def test_a_group_is_gone_afterwards() -> None:
 
 
 @in_group
-@pytest.mark.parametrize("level", [level for level in Isolation if process.detect_isolation() is level] or [])
+@pytest.mark.parametrize("level", [level for level in Isolation if process.probe_isolation().level is level] or [])
 def test_the_kernel_ends_what_the_supervisor_is_too_slow_for(
     tmp_path: Path, level: Isolation, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,7 +23,7 @@ LIMITS = Limits(timeout_s=20, n_processes=24)
 HOME = "/home/agent"
 
 pytestmark = pytest.mark.skipif(
-    process.detect_isolation() is not Isolation.NAMESPACES, reason=process.probe_isolation().why
+    process.probe_isolation().level is not Isolation.NAMESPACES, reason=process.probe_isolation().why
 )
 
 

@@ -20,7 +20,7 @@ from skillassay.isolation.process import CommandResult, Isolation, Limits, git, 
 
 ENV = {"PATH": process.SYSTEM_PATH}
 in_namespaces = pytest.mark.skipif(
-    process.detect_isolation() is not Isolation.NAMESPACES, reason=process.probe_isolation().why
+    process.probe_isolation().level is not Isolation.NAMESPACES, reason=process.probe_isolation().why
 )
 HARNESS = """
 import sys, threading

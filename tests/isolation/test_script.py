@@ -18,7 +18,7 @@ from skillassay.isolation.process import Isolation, Limits
 from skillassay.isolation.script import STDOUT_BYTES, ScriptOutput, clip_middle, run_script
 from skillassay.tool_arguments import Refusal
 
-LEVELS = [level for level in Isolation if level is Isolation.PROCESS or process.detect_isolation() is level]
+LEVELS = [level for level in Isolation if level is Isolation.PROCESS or process.probe_isolation().level is level]
 LIMITS = Limits(timeout_s=5, memory_bytes=1 << 30, n_processes=40)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from skillassay.findings import Severity
-from skillassay.isolation.process import Limits, detect_isolation
+from skillassay.isolation.process import Limits, probe_isolation
 from skillassay.isolation.script import STDOUT_BYTES
 from skillassay.skills.discovery import Discovery, discover, load_package
 from skillassay.tools import Catalog, CatalogSkill, ScriptPolicy, ToolBox, ToolFile, ToolSet, tool_declarations
@@ -50,7 +50,7 @@ def box_of(folder: Path, workspace: Path, *, timeout_s: float = 10) -> ToolBox:
         catalog=Catalog(skills=(skill_of(folder),)),
         tools=ToolSet.PROGRESSIVE,
         workspace=workspace,
-        isolation=detect_isolation(),
+        isolation=probe_isolation().level,
         policy=ALLOWED,
         limits=replace(Limits(), timeout_s=timeout_s),
     )

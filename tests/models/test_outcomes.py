@@ -15,7 +15,8 @@ from skillassay.models.base import Model, ModelIdentity, ModelReply, ModelReques
 from skillassay.models.gemini import GeminiModel
 from skillassay.models.openai_chat import OpenAIModel
 from skillassay.models.opening import Opening
-from tests.models.outcomes import CHAT_USAGE, GOOD, ROWS, TOLD, Happens, bare
+from tests.models.happenings import CHAT_USAGE, GOOD, TOLD, Happens, bare
+from tests.models.outcomes import ROWS
 from tests.models.wire_server import Canned, Clock, Seen, WireServer, chat, opened, policy, reply
 from tests.project import Cli, build_small, records, rule, small_case
 

@@ -1,4 +1,4 @@
-"""The pace: what holds in every minute, who goes first, and what is never counted against a call."""
+"""The pace: what holds in every minute, and who goes first."""
 
 from __future__ import annotations
 
@@ -6,46 +6,16 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillassay.errors import Reason, Stage, TrialError
-from skillassay.models.base import ModelIdentity, ModelReply, ModelRequest
-from skillassay.models.breaker import LIMIT, Breaker
+from skillassay.models.base import ModelRequest
 from skillassay.models.pacing import WINDOW_S, Pace, Paces, Window, estimated_tokens, total_tokens
-from skillassay.models.retry import AttemptFailed, RetryPolicy, call_with_retries
 from skillassay.transcript import ModelTurn, ToolCall, ToolResult, ToolTurn, Usage, UserTurn
-
-ASK = ModelRequest(system="", turns=(UserTurn(text="q"),))
-REPLY = ModelReply(turn=ModelTurn(text="a"), usage=Usage())
-PATIENCE_S = 10.0
-
-
-class Clock:
-    """Time that passes only while somebody waits."""
-
-    def __init__(self) -> None:
-        self.now_s = 0.0
-
-    def __call__(self) -> float:
-        """The clock."""
-        return self.now_s
-
-    def wait(self, _turn: threading.Condition, seconds: float | None) -> None:
-        """The wait of a pace; nobody stands before the only caller."""
-        assert seconds is not None
-        self.now_s += seconds
-
-    def sleep(self, seconds: float) -> None:
-        """The sleep of a retry."""
-        self.now_s += seconds
-
-
-def never() -> None:
-    """Nobody gives up."""
+from tests.models.paced import ASK, PATIENCE_S, Clock, Server, failed, never
 
 
 def most_in_a_minute(times: list[float]) -> int:
@@ -129,62 +99,6 @@ def test_without_limits_nobody_waits() -> None:
 def test_the_estimate_is_bytes_by_four_and_all_the_output(request_: ModelRequest, tokens: int) -> None:
     """Rounded up; a language of three bytes a letter counts three times as much as English."""
     assert estimated_tokens(request_) == tokens
-
-
-@dataclass(kw_only=True)
-class Server:
-    """A model that fails as it is told, through the real retry loop, and notes when each attempt began."""
-
-    clock: Clock = field(default_factory=Clock)
-    failures: list[AttemptFailed] = field(default_factory=list)
-    begun_s: list[float] = field(default_factory=list)
-    left_s: list[float | None] = field(default_factory=list)
-    usage: Usage = field(default_factory=Usage)
-    asks: bool = True
-    name: str = "m"
-    endpoint: str = "e"
-
-    @property
-    def identity(self) -> ModelIdentity:
-        """Somebody."""
-        return ModelIdentity(provider="p", name=self.name, endpoint=self.endpoint, is_fixture=False)
-
-    def generate(self, request: ModelRequest) -> ModelReply:
-        """Answer, after the failures."""
-
-        def attempt(left_s: float | None) -> ModelReply:
-            self.begun_s.append(self.clock.now_s)
-            self.left_s.append(left_s)
-            if self.failures:
-                raise self.failures.pop(0)
-            return replace(REPLY, usage=self.usage)
-
-        policy = RetryPolicy(clock=self.clock, sleep=self.clock.sleep, deadline_s=50.0, seed=1)
-        reply, n_attempts = call_with_retries(policy, attempt, again=request.again if self.asks else None)
-        return replace(reply, n_attempts=n_attempts)
-
-    def close(self) -> None:
-        """Nothing."""
-
-
-def failed(kind: str = "server", *, again: bool = True, asked_s: float | None = None) -> AttemptFailed:
-    """An attempt that brought nothing."""
-    error = TrialError("no", reason=Reason.PROVIDER_ERROR, stage=Stage.CANDIDATE, kind=kind)
-    return AttemptFailed(error, may_retry=again, asked_delay_s=asked_s)
-
-
-@pytest.fixture
-def timed(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Paces]:
-    """Paces on a clock of their own."""
-
-    def build(clock: Clock, *, rpm: int | None = None, tpm: int | None = None) -> Paces:
-        def pace(**limits: int | None) -> Pace:
-            return Pace(**limits, clock=clock, wait=clock.wait)
-
-        monkeypatch.setattr("skillassay.models.pacing.Pace", pace)
-        return Paces(rpm=rpm, tpm=tpm)
-
-    return build
 
 
 def test_retries_count_as_requests_and_wait_their_turn(timed: Callable[..., Paces]) -> None:
@@ -289,117 +203,6 @@ def test_many_threads_at_once_keep_to_the_limit() -> None:
         thread.join(PATIENCE_S)
     assert len(begun) == 100
     assert not pace._queue
-
-
-def waiting(paces: Paces, server: Server, request: ModelRequest) -> tuple[threading.Thread, list[TrialError]]:
-    """A thread that waits for its turn on real time, and the errors that it gets."""
-    model, errors = paces.over(server), []
-    model.generate(ASK)
-
-    def go() -> None:
-        try:
-            model.generate(request)
-        except TrialError as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=go, daemon=True)
-    thread.start()
-    lane = next(iter(paces._lanes.values()))
-    until = time.monotonic() + PATIENCE_S
-    while not lane.pace._queue:
-        assert time.monotonic() < until
-        time.sleep(0.001)
-    return thread, errors
-
-
-def test_stopping_gives_up_what_has_not_begun() -> None:
-    """A trial that waits to send its first request leaves at once, with nothing sent."""
-    server, paces = Server(), Paces(rpm=1, tpm=None)
-    thread, errors = waiting(paces, server, ASK)
-    paces.stop()
-    thread.join(PATIENCE_S)
-    assert [(error.reason, error.n_attempts) for error in errors] == [(Reason.INTERRUPTED, 0)]
-    assert len(server.begun_s) == 1
-
-
-@pytest.mark.parametrize(
-    "request_",
-    [replace(ASK, turns=(*ASK.turns, ModelTurn(text="x"))), replace(ASK, stage=Stage.JUDGE)],
-    ids=["later turn", "judge"],
-)
-def test_stopping_lets_a_trial_under_way_go_on(request_: ModelRequest) -> None:
-    """What was paid for already is brought to its end."""
-    paces = Paces(rpm=1, tpm=None)
-    thread, errors = waiting(paces, Server(), request_)
-    paces.stop()
-    thread.join(0.2)
-    assert thread.is_alive()
-    assert errors == []
-
-
-def test_a_broken_line_lets_nobody_wait() -> None:
-    """Whoever waits for a turn when the breaker opens is told at once, and sends nothing."""
-    server, paces = Server(), Paces(rpm=1, tpm=None)
-    thread, errors = waiting(paces, server, ASK)
-    lane = next(iter(paces._lanes.values()))
-    for _ in range(LIMIT):
-        lane.breaker.failed(failed("auth").error)
-    lane.pace.wake()
-    thread.join(PATIENCE_S)
-    assert [(error.kind, error.n_attempts) for error in errors] == [("auth", 0)]
-    assert len(server.begun_s) == 1
-
-
-@pytest.mark.parametrize("kind", ["quota_day", "auth"])
-def test_after_three_in_a_row_nothing_more_is_sent(timed: Callable[..., Paces], kind: str) -> None:
-    """The fourth call fails at once as the same provider error, says how to go on, and is no attempt."""
-    server = Server(failures=[failed(kind, again=False) for _ in range(9)])
-    paces = timed(server.clock)
-    model, same = paces.over(server), paces.over(server)
-    for _ in range(3):
-        with pytest.raises(TrialError, match=r"^no$"):
-            model.generate(ASK)
-    with pytest.raises(TrialError, match="--retry-unscored RUN") as caught:
-        same.generate(replace(ASK, stage=Stage.JUDGE))
-    error = caught.value
-    assert (error.reason, error.kind, error.stage, error.n_attempts) == (Reason.PROVIDER_ERROR, kind, Stage.JUDGE, 0)
-    assert len(server.begun_s) == 3
-
-
-@pytest.mark.parametrize("between", ["answer", "blocked", "contract_error"])
-def test_an_answer_in_between_begins_the_count_anew(between: str) -> None:
-    """A reply, or a refusal to say it: the key is right, and the quota has room."""
-    breaker = Breaker()
-    for _ in range(2 * LIMIT):
-        for _ in range(LIMIT - 1):
-            breaker.failed(failed("auth").error)
-        if between == "answer":
-            breaker.answered()
-        else:
-            breaker.failed(TrialError("x", reason=Reason(between), stage=Stage.CANDIDATE))
-    assert not breaker.is_open
-
-
-@pytest.mark.parametrize("between", ["connection", "quota", "server", "quota_day"])
-def test_another_failure_in_between_begins_the_count_anew(between: str) -> None:
-    """Calls in a row means in a row; and the kind that comes between has a count of its own."""
-    breaker = Breaker()
-    for _ in range(50):
-        for kind in ["auth"] * (LIMIT - 1) + [between]:
-            breaker.failed(failed(kind).error)
-            assert not breaker.is_open
-    for _ in range(LIMIT):
-        assert not breaker.is_open
-        breaker.failed(failed("auth").error)
-    assert breaker.is_open
-
-
-def test_a_quota_per_minute_opens_nothing() -> None:
-    """It mends by itself, however often it comes."""
-    patient = Breaker()
-    for _ in range(50):
-        patient.failed(failed("quota").error)
-    assert not patient.is_open
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,8 @@
-"""What a record keeps under ``retention: hash``: words of this program and of authors, and hashes under a key."""
+"""What a record keeps under ``retention: hash``: words of this program and of authors alone."""
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
-import stat
 from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
@@ -19,70 +16,22 @@ from skillassay.errors import Reason, Stage, StoreError
 from skillassay.runs.attempts import Again, again_of
 from skillassay.runs.record import (
     Arm,
-    Mark,
     Outcome,
     Spent,
     TrialRecord,
-    content_digest,
     record_from_json,
     record_to_json,
 )
 from skillassay.runs.retention import (
     HASH,
     HIDDEN,
-    KEY_FILE,
     KINDS,
     OTHER,
     OTHER_MODEL,
     Retention,
-    drop_key,
-    load_key,
 )
 from skillassay.runs.store import RunWriter
-
-NAMES = frozenset({"greeter", "greeter/scripts/x.py", "load_skill", "gemini-x"})
-KEY = bytes(range(32))
-HIDING = Retention(rule=HASH, names=NAMES, key=KEY)
-
-
-def spoken(text: str, *, status: str = "FAIL", reason: Reason | None = None) -> TrialRecord:
-    """A record with ``text`` in every place that a model, its provider or an agent can write to."""
-    turns: list[Any] = [
-        {"who": "UserTurn", "text": text},
-        {
-            "who": "ModelTurn",
-            "text": text,
-            "raw": {text: text},
-            "notes": [text],
-            "calls": [{"name": text, "args": {text: text}, "id": text}],
-        },
-        {"who": "ToolTurn", "results": [{"name": text, "id": text, "response": {"error_code": text, text: text}}]},
-        {"who": "ToolTurn", "results": [{"name": text, "response": {"status": text, "stdout": text}}]},
-        {"who": text},
-    ]
-    return TrialRecord(
-        trial_id="t",
-        suite="s",
-        case_id="c",
-        skill_path="skills/greeter",
-        mode="progressive",
-        repeat=1,
-        n_criteria=2,
-        outcome=Outcome(status=status, reason=reason, stage=Stage.CANDIDATE, kind=text, detail=text),
-        marks=(
-            Mark(id="a", by="code", verdict="FAIL", evidence=text, file="out.txt"),
-            Mark(id="b", by="judge", verdict="PASS", evidence=text, explains="a", text="The answer says hello."),
-        ),
-        answer=text,
-        judge_reply=text,
-        transcript=turns,
-        activated=("greeter", text),
-        scripts=("greeter/scripts/x.py", text),
-        candidate=Spent(n_calls=2, model=text),
-        judge=Spent(n_calls=1, model="gemini-x-001"),
-        arm=Arm(skills=("greeter",), files=(), tools=("load_skill", text), skill_tools=("load_skill",), prompt="p"),
-        started_at="2026-01-01T00:00:00Z",
-    )
+from tests.runs.spoken import HIDING, NAMES, spoken
 
 
 @given(st.text(min_size=6, alphabet=st.characters(exclude_characters='"\\\\', min_codepoint=33)))
@@ -251,41 +200,6 @@ def test_tools_that_only_an_agent_knows_stay_apart() -> None:
     assert kept == HIDING.keep(replace(spoken("y"), arm=arm)).arm
 
 
-def test_a_hash_is_keyed() -> None:
-    """HMAC-SHA-256 of the UTF-8 text under the run's key."""
-    hashes = HIDING.keep(spoken("yes")).hashes
-    assert hashes is not None
-    assert hashes.answer == hmac.new(KEY, b"yes", hashlib.sha256).hexdigest()
-    assert len(hashes.evidence) == 2
-    assert len(hashes.turns) == 5
-
-
-def test_equal_texts_of_a_run_have_equal_hashes_and_of_two_runs_others() -> None:
-    """What a run's hashes are for, and what they are not."""
-    other = replace(HIDING, key=bytes(32))
-    first, again, elsewhere = (rule.keep(spoken("yes")).hashes for rule in (HIDING, HIDING, other))
-    assert first == again
-    assert first is not None
-    assert elsewhere is not None
-    assert first.answer != elsewhere.answer
-
-
-def test_without_a_key_nothing_is_hashed() -> None:
-    """A plain hash of a short answer is the answer."""
-    with pytest.raises(ValueError, match="key"):
-        Retention(rule=HASH).keep(spoken("yes"))
-
-
-def test_the_content_digest_covers_what_is_kept_and_no_hash() -> None:
-    """Equal results under two keys have one digest; another verdict has another."""
-    record = HIDING.keep(spoken("yes"))
-    elsewhere = replace(HIDING, key=bytes(32)).keep(spoken("yes"))
-    assert record.hashes != elsewhere.hashes
-    assert content_digest([record]) == content_digest([elsewhere])
-    marks = (replace(record.marks[0], verdict="PASS"), record.marks[1])
-    assert content_digest([record]) != content_digest([replace(record, marks=marks)])
-
-
 def test_what_was_kept_once_is_kept_as_it_is() -> None:
     """A hash of the words that stand for a text would be in the place of the text's own."""
     kept = HIDING.keep(spoken("yes"))
@@ -298,33 +212,8 @@ def test_full_keeps_the_record_as_it_is() -> None:
     assert Retention().keep(record) is record
 
 
-def test_a_key_is_made_once_for_its_owner_alone_and_can_be_dropped(tmp_path: Path) -> None:
-    """Read again while the run goes on; a new one is another one."""
-    key = load_key(tmp_path)
-    assert len(key) == 32
-    assert load_key(tmp_path) == key
-    assert stat.S_IMODE((tmp_path / KEY_FILE).stat().st_mode) == 0o600
-    assert [path.name for path in tmp_path.iterdir()] == [KEY_FILE]
-    drop_key(tmp_path)
-    drop_key(tmp_path)
-    assert list(tmp_path.iterdir()) == []
-    assert load_key(tmp_path) != key
-
-
-def test_a_damaged_key_is_refused(tmp_path: Path) -> None:
-    """A short one would make hashes that can be guessed."""
-    (tmp_path / KEY_FILE).write_bytes(b"short")
-    with pytest.raises(StoreError):
-        load_key(tmp_path)
-
-
-def test_a_key_is_no_part_of_what_is_shown_of_a_rule() -> None:
-    """It stands in no message and in no traceback with its values."""
-    assert "\\x01\\x02" not in repr(HIDING)
-    assert "key" not in repr(HIDING)
-
-
 JUDGE_FAILED = Outcome(status="UNSCORED", reason=Reason.UNGROUNDED, stage=Stage.JUDGE)
+
 HARNESS_FAILED = Outcome(status="UNSCORED", reason=Reason.HARNESS_ERROR, stage=Stage.HARNESS)
 
 

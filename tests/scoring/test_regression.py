@@ -11,7 +11,8 @@ from scipy.stats import norm
 
 from skillassay.gate.lines import Status
 from skillassay.gate.regression import regression_line
-from skillassay.scoring.regression import Baseline, CaseState, Regression, build_regression, newcombe
+from skillassay.scoring.regression import Baseline, CaseState, Regression, build_regression
+from skillassay.statistics.rates import newcombe
 
 THRESHOLD = Fraction(1, 20)
 

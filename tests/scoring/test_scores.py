@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from skillassay.errors import Reason, Stage
 from skillassay.runs.plan import Mode, Plan
 from skillassay.runs.record import Spent, TrialRecord
-from skillassay.scoring.scores import Scores, exact_lift, rate_of, score_run
-from skillassay.scoring.stats import wilson
+from skillassay.scoring.effects import exact_lift
+from skillassay.scoring.scores import Scores, rate_of, score_run
+from skillassay.statistics.rates import wilson
 from skillassay.transcript import Usage
 from tests.trials import plan_of, planned_case, scored, turn_limit, unscored
 

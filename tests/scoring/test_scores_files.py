@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from skillassay.runs.plan import Mode, Plan, PlannedCase, PlannedTrial
 from skillassay.runs.record import Mark, Outcome, TrialRecord
-from skillassay.scoring.scores import exact_lift, rate_of, score_run
+from skillassay.scoring.effects import exact_lift
+from skillassay.scoring.scores import rate_of, score_run
 from skillassay.suites.case import Case
 from tests.scoring.test_scores import runs
 from tests.trials import plan_of, planned_case, scored, unscored
@@ -101,7 +102,7 @@ def test_a_lift_counts_the_answers_criteria_alone() -> None:
     plan, records = run_of(4, 2)
     scores = score_run(plan, records, slices={})
     (lift,) = scores.lifts
-    assert (lift.k_progressive, lift.n_progressive, lift.k_against, lift.n_against) == (4, 4, 1, 4)
+    assert (lift.k_of, lift.n_of, lift.k_against, lift.n_against) == (4, 4, 1, 4)
     assert exact_lift(scores.rows, lift.skill_path) == Fraction(3, 4)
     assert [(total.k, total.n) for total in scores.totals] == [(6, 6), (1, 6)]
 

@@ -105,7 +105,7 @@ def test_b_open_io_prompts_15_an_unread_judge_drops_the_pair() -> None:
     ]
     (lift,) = score_run(plan, records, slices={}).lifts
     assert (lift.n_cases, lift.n_planned) == (1, 2)
-    assert (lift.k_progressive, lift.n_progressive, lift.k_against, lift.n_against) == (5, 5, 2, 5)
+    assert (lift.k_of, lift.n_of, lift.k_against, lift.n_against) == (5, 5, 2, 5)
     result = result_of(plan, records)
     assert result["passed"] is None
     assert result["metrics"]["unscored"] == [

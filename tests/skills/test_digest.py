@@ -1,53 +1,22 @@
-"""The files of a skill: what counts, what is left out, what is refused. Expected digests come from hashlib alone."""
+"""The files of a skill: what counts and what is left out. Expected digests come from hashlib alone."""
 
 from __future__ import annotations
 
-import hashlib
-import os
 import random
 import shutil
-import socket
 import unicodedata
-from collections.abc import Mapping
 from pathlib import Path, PureWindowsPath
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillassay.findings import Finding, Severity
-from skillassay.skills.digest import SkillFiles, build_manifest, read_files
+from skillassay.findings import Severity
+from skillassay.skills.digest import build_manifest, read_files
 from skillassay.skills.ignore import build_ignore
+from tests.skills.folders import SKILL, by_definition, read, write
 
 PUBLIC = Path(__file__).parents[1] / "data" / "public" / "digest"
-SKILL = b"---\nname: demo\ndescription: d\n---\n"
-
-
-def write(folder: Path, files: Mapping[str, bytes]) -> Path:
-    """Write files below ``folder``."""
-    for path, data in files.items():
-        file = folder / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(data)
-    return folder
-
-
-def read(folder: Path, *ignore: str) -> tuple[SkillFiles, list[Finding]]:
-    """Read a folder that has a SKILL.md."""
-    files, _, findings = read_files(folder, path="skills/demo", ignore=ignore)
-    assert files is not None
-    return files, list(findings)
-
-
-def by_definition(files: Mapping[str, bytes]) -> str:
-    """The digest of files as hashed, from the definition."""
-    lines = sorted((path.encode(), hashlib.sha256(data).hexdigest().encode()) for path, data in files.items())
-    return hashlib.sha256(b"".join(sha + b"  " + path + b"\n" for path, sha in lines)).hexdigest()
-
-
-def errors(findings: list[Finding]) -> list[str]:
-    """The codes of the errors."""
-    return [one.code for one in findings if one.severity is Severity.ERROR]
 
 
 def test_a_plain_skill(tmp_path: Path) -> None:
@@ -95,88 +64,6 @@ def test_other_spellings_of_skill_md_warn(name: str, tmp_path: Path) -> None:
     ]
 
 
-def test_two_spellings_are_one_name(tmp_path: Path) -> None:
-    """SKILL.md is the one that is read; both are named."""
-    files, data, findings = read_files(write(tmp_path, {"SKILL.md": SKILL, "skill.md": b"other"}), path="x")
-    assert files is not None
-    assert (files.digest, data, errors(list(findings))) == (None, SKILL, ["digest.name-collision"])
-    assert "`SKILL.md` and `skill.md`" in findings[0].message
-
-
-def test_no_skill_md_reads_nothing(tmp_path: Path) -> None:
-    """No files, no bytes, one error."""
-    files, data, findings = read_files(write(tmp_path, {"README.md": b"x"}), path="x")
-    assert (files, data, errors(list(findings))) == (None, None, ["digest.no-skill-file"])
-
-
-def test_skill_md_as_a_folder(tmp_path: Path) -> None:
-    """Said as such, and there is no digest."""
-    (tmp_path / "SKILL.md").mkdir()
-    files, data, findings = read_files(tmp_path, path="x")
-    assert files is not None
-    assert (files.digest, data, errors(list(findings))) == (None, None, ["digest.skill-file-not-a-file"])
-    assert "not a file" in findings[0].message
-
-
-def test_a_missing_folder(tmp_path: Path) -> None:
-    """An error, not an exception."""
-    files, data, findings = read_files(tmp_path / "none", path="skills/none")
-    assert (files, data, errors(list(findings))) == (None, None, ["digest.unreadable"])
-    assert findings[0].path == "skills/none"
-
-
-def test_pipes_and_sockets_are_never_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They would block; they are errors."""
-    write(tmp_path, {"SKILL.md": SKILL})
-    os.mkfifo(tmp_path / "pipe")
-    monkeypatch.chdir(tmp_path)
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind("sock")
-        assert errors(read(tmp_path)[1]) == ["digest.special-file", "digest.special-file"]
-
-
-def test_a_link_to_a_pipe(tmp_path: Path) -> None:
-    """No way around the rule."""
-    write(tmp_path, {"SKILL.md": SKILL})
-    os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "link.md").symlink_to("pipe")
-    assert errors(read(tmp_path)[1]) == ["digest.special-file", "digest.special-file"]
-
-
-def test_an_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No digest without every byte; the other files are still listed."""
-    write(tmp_path, {"SKILL.md": SKILL, "secret.md": b"x"})
-    real = os.open
-
-    def refuse(path: str, flags: int) -> int:
-        if path.endswith("secret.md"):
-            raise PermissionError(13, "Permission denied")
-        return real(path, flags)
-
-    monkeypatch.setattr("skillassay.skills.content.os.open", refuse)
-    files, findings = read(tmp_path)
-    assert (files.digest, [one.path for one in files.entries]) == (None, ["SKILL.md"])
-    assert (errors(findings), findings[0].path) == (["digest.unreadable"], "skills/demo/secret.md")
-
-
-@pytest.mark.parametrize(
-    ("name", "code", "shown"),
-    [
-        (b"a\nb.md", "digest.name-control", "a\\x0ab.md"),
-        (b"a\x7fb.md", "digest.name-control", "a\\x7fb.md"),
-        ("a\x85b.md".encode(), "digest.name-control", "a\\x85b.md"),
-        (b"a\\b.md", "digest.name-backslash", "a\\b.md"),
-        (b"caf\xe9.md", "digest.name-not-utf8", "caf\\xe9.md"),
-    ],
-)
-def test_names_that_no_manifest_holds(name: bytes, code: str, shown: str, tmp_path: Path) -> None:
-    """Refused, and shown so that a terminal survives."""
-    write(tmp_path, {"SKILL.md": SKILL})
-    Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)).write_bytes(b"x")
-    files, findings = read(tmp_path)
-    assert (files.digest, errors(findings), findings[0].path) == (None, [code], f"skills/demo/{shown}")
-
-
 @pytest.mark.parametrize("place", ["references/{}.md", "{}/a.md"])
 def test_a_decomposed_name_is_hashed_composed(place: str, tmp_path: Path) -> None:
     """The digest is that of the composed name; dirHash, which is of names as stored, is not given."""
@@ -185,13 +72,6 @@ def test_a_decomposed_name_is_hashed_composed(place: str, tmp_path: Path) -> Non
     assert files.digest == by_definition({"SKILL.md": SKILL, composed: b"x"})
     assert (files.folded, files.dir_hash) == ((composed,), None)
     assert [(one.code, one.severity) for one in findings] == [("digest.name-decomposed", Severity.WARNING)]
-
-
-def test_collisions_name_both(tmp_path: Path) -> None:
-    """Also names that only full case folding makes one."""
-    files, findings = read(write(tmp_path, {"SKILL.md": SKILL, "a/straße.md": b"x", "a/STRASSE.md": b"y"}))
-    assert (files.digest, errors(findings)) == (None, ["digest.name-collision"])
-    assert "`a/STRASSE.md` and `a/straße.md`" in findings[0].message
 
 
 @pytest.mark.parametrize(
@@ -218,25 +98,6 @@ def test_scripts_with_crlf(path: str, data: bytes, severity: Severity | None, tm
     expected = [] if severity is None else [("digest.script-crlf", severity)]
     assert [(one.code, one.severity) for one in findings] == expected
     assert (files.digest is None) == (severity is Severity.ERROR)
-
-
-def test_a_file_beyond_the_limit_is_an_error_and_is_not_read(tmp_path: Path) -> None:
-    """A sparse file of 6 GiB costs nothing; the other files are still listed."""
-    write(tmp_path, {"SKILL.md": SKILL, "big.bin": b""})
-    os.truncate(tmp_path / "big.bin", 6 << 30)
-    files, findings = read(tmp_path)
-    assert (files.digest, [one.path for one in files.entries]) == (None, ["SKILL.md"])
-    assert (errors(findings), findings[0].path) == (["digest.file-too-large"], "skills/demo/big.bin")
-    assert "512 MiB" in findings[0].message
-
-
-@pytest.mark.parametrize(("n_more", "codes"), [(0, []), (1, ["digest.file-too-large"])])
-def test_skill_md_has_a_limit_of_its_own(n_more: int, codes: list[str], tmp_path: Path) -> None:
-    """4 MiB to the byte; beyond it there is nothing to parse."""
-    data = SKILL + b"x" * ((4 << 20) - len(SKILL) + n_more)
-    files, read_data, findings = read_files(write(tmp_path, {"SKILL.md": data}), path="x")
-    assert files is not None
-    assert (errors(list(findings)), read_data) == (codes, None if codes else data)
 
 
 def test_a_long_text_is_hashed_as_a_short_one(tmp_path: Path) -> None:

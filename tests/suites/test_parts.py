@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from skillassay.runs.plan import Mode
-from skillassay.scoring.scores import exact_lift, score_run
+from skillassay.scoring.effects import exact_lift
+from skillassay.scoring.scores import score_run
 from skillassay.suites.parts import ALL_PARTS, cases_apart, part_totals
 from tests.project import Cli, build_small, small_case, small_rules
 from tests.trials import plan_of, planned_case, scored, unscored

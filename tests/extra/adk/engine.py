@@ -12,7 +12,7 @@ from typing import Any
 
 from skillassay.contract.contract import CandidateTerms
 from skillassay.isolation.levels import Isolation, Limits
-from skillassay.isolation.process import detect_isolation
+from skillassay.isolation.process import probe_isolation
 from skillassay.models.gemini import GeminiModel
 from skillassay.project import load_project
 from skillassay.prompts import Offered
@@ -90,7 +90,7 @@ def engine(
                 eager_scope=eager_scope,
                 previous=older(snapshot),
             ),
-            isolation=isolation or detect_isolation(),
+            isolation=isolation or probe_isolation().level,
             policy=policy_of_scripts,
             limits=limits,
         )

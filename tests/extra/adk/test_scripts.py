@@ -11,7 +11,7 @@ import pytest
 
 from skillassay.errors import Reason, Stage
 from skillassay.isolation.levels import Isolation, Limits
-from skillassay.isolation.process import detect_isolation
+from skillassay.isolation.process import probe_isolation
 from skillassay.tools import ScriptPolicy
 from skillassay.transcript import ToolTurn
 from tests.extra.adk.engine import DONE, PRINTS, RUN, SCRIPT, call, engine
@@ -100,7 +100,7 @@ def test_output_has_a_limit(tmp_path: Path) -> None:
 
 def test_keys_files_and_network_are_out_of_reach(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No key in the environment, no file of the user, no connection, although all three are there outside."""
-    if detect_isolation() is not Isolation.NAMESPACES:
+    if probe_isolation().level is not Isolation.NAMESPACES:
         pytest.skip("this machine gives no namespaces")
     monkeypatch.setenv("GEMINI_API_KEY", "very-secret")
     secret = tmp_path / "secret.txt"
@@ -143,7 +143,7 @@ def test_parallel_calls_run_one_after_the_other(tmp_path: Path) -> None:
         "os.rmdir('/trial/lock')\n"
         "print('alone')\n"
     )
-    if detect_isolation() is not Isolation.NAMESPACES:
+    if probe_isolation().level is not Isolation.NAMESPACES:
         pytest.skip("/trial is a folder in namespaces alone")
     with engine(tmp_path, reply(RUN, RUN), DONE, files={SCRIPT: script}) as adk:
         result = adk.ask()

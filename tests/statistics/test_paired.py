@@ -12,8 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest, permutation_test
 
-from skillassay.scoring import stats
-from skillassay.scoring.stats import MIN_PAIRS, Interval, paired_difference, pass_all_k, pass_at_k, sign_flip_p, wilson
+from skillassay.statistics import paired as stats
+from skillassay.statistics.interval import Interval
+from skillassay.statistics.paired import MIN_PAIRS, paired_difference, sign_flip_p
+from skillassay.statistics.passes import pass_all_k, pass_at_k
+from skillassay.statistics.rates import wilson
 
 SAMPLES = [
     [0.2, 0.4, 0.0, 0.6, -0.2, 0.4],

@@ -1,6 +1,7 @@
-"""Closed forms for rates and paired differences. Owns formulas and their sources; knows neither trials nor modes.
+"""The mean of paired differences with its sign-flip p-value and interval: the figures behind the lift in use.
 
-Every function says what it does at n = 0 and n = 1, and none returns an interval without width for a sample.
+Owns the inversion of the sign-flip test on floats. Exact only for differences that are symmetric about their centre;
+``bounded`` has the interval that needs no symmetry, ``signflip`` the exact test on whole steps.
 """
 
 from __future__ import annotations
@@ -9,48 +10,16 @@ import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from statistics import NormalDist, fmean
+from statistics import fmean
 
-CONFIDENCE = 0.95
+from skillassay.statistics.interval import CONFIDENCE, Interval
+
 EXACT_CASES = 14
 """Up to this many cases all 2^n sign patterns are enumerated; beyond it a seeded sample of patterns is drawn."""
 SAMPLED_PATTERNS = 20_000
 ROUNDING = 1e-12
 MIN_PAIRS = 6
 """Fewer pairs have no two-sided 95 % interval: of 2^5 sign patterns even the most extreme two are 6.25 %."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interval:
-    """A two-sided interval in the unit of the estimate."""
-
-    low: float
-    high: float
-
-    def excludes_zero(self) -> bool:
-        """Whether zero lies outside the interval."""
-        return self.low > 0 or self.high < 0
-
-
-def wilson(passed: int, n: int, *, confidence: float = CONFIDENCE) -> Interval | None:
-    """Wilson score interval of a proportion, without continuity correction; None for n = 0 (nothing was measured).
-
-    Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22 (1927).
-    """
-    if not 0 <= passed <= n:
-        raise ValueError(f"{passed} of {n} is not a proportion")
-    if n == 0:
-        return None
-    z = NormalDist().inv_cdf(0.5 + confidence / 2)
-    rate = passed / n
-    centre = rate + z * z / (2 * n)
-    spread = z * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
-    scale = 1 + z * z / n
-    # Rounding may leave 0 and 1 by one ulp; the closed form meets them exactly at 0 of n and n of n.
-    low = 0.0 if passed == 0 else max(0.0, (centre - spread) / scale)
-    high = 1.0 if passed == n else min(1.0, (centre + spread) / scale)
-    return Interval(low=low, high=high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,28 +112,3 @@ def sign_flip_p(differences: Sequence[float], *, seed: int = 0) -> float | None:
         total = math.fsum(value if draw.getrandbits(1) else -value for value in differences)
         extreme += abs(total) >= observed
     return extreme / (SAMPLED_PATTERNS + 1)
-
-
-def pass_at_k(passed: int, n: int, k: int) -> Fraction | None:
-    """The chance that at least one of ``k`` attempts passes, from ``passed`` of ``n``; None for fewer than k attempts.
-
-    Unbiased: the share of all k-subsets of the attempts that hold a pass, 1 - C(n-c, k) / C(n, k).
-    Source: M. Chen et al., "Evaluating large language models trained on code", arXiv:2107.03374 (2021), eq. 1.
-    """
-    _require_attempts(passed, n, k)
-    return 1 - Fraction(math.comb(n - passed, k), math.comb(n, k)) if n >= k else None
-
-
-def pass_all_k(passed: int, n: int, k: int) -> Fraction | None:
-    """pass^k, the chance that all of ``k`` attempts pass, from ``passed`` of ``n``; None for fewer than k attempts.
-
-    Unbiased: the share of all k-subsets of the attempts without a failure, C(c, k) / C(n, k).
-    Source: S. Yao et al., "tau-bench", arXiv:2406.12045 (2024), section 4.
-    """
-    _require_attempts(passed, n, k)
-    return Fraction(math.comb(passed, k), math.comb(n, k)) if n >= k else None
-
-
-def _require_attempts(passed: int, n: int, k: int) -> None:
-    if not 0 <= passed <= n or k < 1:
-        raise ValueError(f"{passed} of {n} attempts, k = {k}")
