@@ -4,7 +4,8 @@
 
 For each number of cases, repeats and kind of suite: how often the sign-flip test calls a difference where there is none
 (nominal 5 %), and how often the two 95 % intervals of a lift hold the true one. Seeded; each line has its Monte-Carlo
-error. Exit 1 where a promise of docs/design/statistics.md is broken by more than two such errors.
+error. Exit 1 where a promise of docs/design/statistics.md is broken by more than two such errors. The lift interval is
+not promised to hold a rare lift: that it does not is shown.
 """
 
 from __future__ import annotations
@@ -42,6 +43,11 @@ def skewed(draw: random.Random) -> tuple[float, float]:  # noqa: ARG001 - one of
     return 0.97, 0.97
 
 
+def rare(draw: random.Random) -> tuple[float, float]:
+    """Three cases in twenty gain everything, the others nothing: most differences are 0, and the mean is not."""
+    return (0.0, 1.0) if draw.random() < 0.15 else (1.0, 1.0)
+
+
 def helped(draw: random.Random) -> tuple[float, float]:
     """Half of the cases are helped much, the others not at all."""
     return (0.2, 0.9) if draw.random() < 0.5 else (0.9, 0.9)
@@ -51,7 +57,10 @@ KINDS: dict[str, tuple[Draw, float]] = {
     "equal, even": (even, 0.0),
     "equal, skewed": (skewed, 0.0),
     "helped": (helped, 0.35),
+    "rare": (rare, 0.15),
 }
+NOT_PROMISED = frozenset(("rare",))
+"""Suites on which the interval that inverts the sign-flip test, which takes differences as symmetric, falls short."""
 CRITERIA = 5
 
 
@@ -103,7 +112,9 @@ def main() -> int:
                 alarm = tally.alarms / tally.n if truth == 0 else None
                 held = [tally.lift_held / tally.n, tally.bounded_held / tally.n]
                 slack = 2 * (LEVEL * (1 - LEVEL) / tally.n) ** 0.5
-                bad = (alarm is not None and alarm > LEVEL + slack) or min(held) < COVERED - slack
+                bad = (alarm is not None and alarm > LEVEL + slack) or min(
+                    held[1:] if kind in NOT_PROMISED else held
+                ) < COVERED - slack
                 broken += bad
                 shown = "" if alarm is None else f"{alarm:.4f}"
                 rows.append((kind, cases, repeats, shown, f"{held[0]:.4f}", f"{held[1]:.4f}", "BROKEN" if bad else ""))

@@ -72,8 +72,12 @@ def judge_references(judge: Model, cases: Iterable[Case], folder: Path, *, timeo
     known = {one.place for one in read_verdicts(folder) if one.verdict != UNANSWERED}
     todo = [(place, *item) for place, item in references_of(cases).items() if place not in known]
     with ThreadPoolExecutor(max_workers=jobs) as threads:
-        for found in threads.map(lambda item: _judged(judge, item, timeout_s), todo):
-            append_line(folder / REFERENCES_FILE, _json(found))
+        try:
+            for found in threads.map(lambda item: _judged(judge, item, timeout_s), todo):
+                append_line(folder / REFERENCES_FILE, _json(found))
+        except BaseException:
+            threads.shutdown(wait=False, cancel_futures=True)  # what waits for its turn is not asked any more
+            raise
     return len(todo)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from tests.models.wire_server import Canned, Seen, WireServer, refusal, reply
@@ -18,10 +19,9 @@ def says_hello(answer: str, statement: str) -> bool:
 
 
 class LiveServer(WireServer):
-    """Greets where the skill is offered, and judges as ``reads`` says, under the name ``judge_name``,
-    or none.
+    """Greets where the skill is offered, and judges as ``reads`` says, under the name ``judge_name``, or none.
 
-    ``is_down`` makes the judge refuse every request.
+    ``is_down`` makes the judge refuse every request, ``delay_s`` lets each of its replies wait.
     """
 
     def __init__(self, reads: Reads = says_hello) -> None:
@@ -29,6 +29,7 @@ class LiveServer(WireServer):
         self.reads = reads
         self.judge_name: str | None = "judge-2026-01"
         self.is_down = False
+        self.delay_s = 0.0
 
     def answer(self, seen: Seen) -> Canned:
         """The candidate's or the judge's reply."""
@@ -37,7 +38,8 @@ class LiveServer(WireServer):
             if self.is_down:
                 return refusal(400, "INVALID_ARGUMENT", "down")
             document = json.loads(body["contents"][0]["parts"][0]["text"])
-            return reply({"text": json.dumps(self._verdict(document))}, modelVersion=self.judge_name)
+            said = reply({"text": json.dumps(self._verdict(document))}, modelVersion=self.judge_name)
+            return replace(said, delay_s=self.delay_s)
         return reply({"text": _candidate(json.dumps(body, ensure_ascii=False))}, modelVersion="candidate-2026-01")
 
     def _verdict(self, document: dict[str, Any]) -> dict[str, Any]:

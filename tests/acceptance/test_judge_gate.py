@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.live import LiveServer
-from tests.project import HELLO, Cli, Ran, build_small, edit, run_folder, small_case
+from tests.project import HELLO, REPOSITORY, Cli, Ran, build_small, command, edit, environment, run_folder, small_case
 
 MODELS = ("--model", "gemini:candidate", "--judge-model", "gemini:judge")
 
@@ -219,3 +222,23 @@ def test_a_corrected_share_below_the_limit_fails(cli: Cli, server: LiveServer) -
     assert found["counts"] == {"passed": 27, "judged": 30}
     assert found["status"] == "failed"
     assert "corrected 0.875 [" in found["number"]
+
+
+def test_ctrl_c_among_the_references_ends_soon_and_the_run_goes_on(cli: Cli, server: LiveServer) -> None:
+    """What waits for its turn is not asked any more; on --resume the judge reads the rest, and each reference once."""
+    build_small(cli.root, cases=behaving(REFERENCES))
+    server.delay_s = 0.5
+    argv = command(cli.root, "eval", *MODELS, "--jobs", "1")
+    settings = {"GOOGLE_GEMINI_BASE_URL": server.base_url, "GEMINI_API_KEY": "k"}
+    with subprocess.Popen(argv, cwd=REPOSITORY, env=environment(**settings), stderr=subprocess.PIPE) as session:
+        end = time.monotonic() + 30
+        while len(server.seen) < 2:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        session.send_signal(signal.SIGINT)
+        assert session.wait(10) == 130
+    n_asked = len(server.seen)
+    assert n_asked < 4
+    server.delay_s = 0.0
+    cli("eval", *MODELS, "--resume", run_folder(cli.root).name)
+    assert line(gate(cli), "references_judged")["counts"]["right"] == 4
