@@ -2,7 +2,8 @@
 
 Part of the trampoline: standard library only. The kernel has limits for one process and for one user, but none for a
 namespace without a control group, and none for a folder. So the supervisor looks a hundred times a second: at numbers
-that are cheap to ask for, and at the folders only when their file system has become as much fuller as they may be full.
+that are cheap to ask for, and at the folders when their file system has become as much fuller as they may be full, or
+twice a second: somebody else who frees space meanwhile would hide what is taken.
 """
 
 # ruff: noqa: PTH112, PTH116, PTH208
@@ -12,6 +13,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import time
 
 # Known to type checkers under this name; typing takes 2 ms to import, which every script would wait for.
 TYPE_CHECKING = False
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 PROCESSES = "/proc"
 N_OWN = 1
 """PID 1 of a room is ours."""
+LOOK_EVERY_S = 0.5
+"""How long what a program takes may stay hidden behind what others free."""
 
 
 def count_own_threads() -> int:
@@ -64,13 +68,16 @@ class Disk:
         self._handles = [os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for folder in folders]
         self._spare = (self.most_bytes, self.most_files)
         self._free = self._free_now()
+        self._due = time.monotonic() + LOOK_EVERY_S
 
     def overflow(self) -> str | None:
         """What of them is too much, in words."""
         now = self._free_now()
         taken = [(before[0] - free[0], before[1] - free[1]) for before, free in zip(self._free, now, strict=True)]
-        if all(n_bytes <= self._spare[0] and n_files <= self._spare[1] for n_bytes, n_files in taken):
+        is_due = time.monotonic() >= self._due  # what somebody else frees meanwhile hides what is taken here
+        if not is_due and all(n_bytes <= self._spare[0] and n_files <= self._spare[1] for n_bytes, n_files in taken):
             return None
+        self._due = time.monotonic() + LOOK_EVERY_S
         n_bytes, n_files = self._measure()
         if n_files > self.most_files:
             return f"more than {self.most_files} files"
