@@ -70,6 +70,7 @@ class GateInput:
     judge: JudgeFacts = UNKNOWN
     regression: Regression | None = None
     approvals: tuple[Approval, ...] = ()
+    run_id: str = ""
     content_digest: str = ""
 
 
@@ -86,7 +87,7 @@ def decide(scores: Scores, given: GateInput) -> Decision:
         lines.append(GateLine(name="no_manual_block", status=Status.FAILED, number="1", limit="0", detail=blocked))
     if not given.is_fixture:
         lines += judge_lines(given.judge, scores.rows, terms.quality_min)
-    seen = seen_digest(lines, given.queue, given.content_digest)
+    seen = seen_digest(lines, given.queue, run_id=given.run_id, content_digest=given.content_digest)
     if not given.is_fixture:
         lines.append(approved_line(given.approvals, seen))
     return Decision(

@@ -2,10 +2,11 @@
 
     {"approval": 1, "id", "at", "by", "note", "seen"}
 
-``seen`` is the digest of what there was to see: every line of the decision but ``approved`` itself, the queue of
-people, and the content of all records. An approval counts while that is what there still is; whatever changes it
-afterwards, an adjudication, another attempt, a calibration, makes it one of another state. ``id`` is a short digest of
-the other fields. The file is only appended to. Names are compared, nobody is authenticated.
+``seen`` is the digest of what there was to see: the run by its id, every line of the decision but ``approved`` itself,
+the queue of people, and the content of all records. The id stands for what no record tells, the skills' bytes among it:
+equal answers of another run were not looked at. An approval counts while that is what there still is; whatever
+changes it afterwards, an adjudication, another attempt, a calibration, makes it one of another state. ``id`` is a short
+digest of the other fields. The file is only appended to. Names are compared, nobody is authenticated.
 """
 
 from __future__ import annotations
@@ -44,11 +45,11 @@ class Approval:
         return short_digest([self.at, self.by, self.note, self.seen])
 
 
-def seen_digest(lines: Iterable[GateLine], queue: Iterable[Entry], content_digest: str) -> str:
-    """The digest of what an approver sees: ``lines`` are those of the decision without ``approved``."""
+def seen_digest(lines: Iterable[GateLine], queue: Iterable[Entry], *, run_id: str, content_digest: str) -> str:
+    """The digest of what an approver sees of a run: ``lines`` are those of the decision without ``approved``."""
     shown: list[Json] = [[line.name, line.status.value, line.number, line.limit, list(line.detail)] for line in lines]
     open_: list[Json] = [[entry.id, entry.kind, entry.is_open, [one.verdict for one in entry.said]] for entry in queue]
-    return digest_of([shown, open_, content_digest])
+    return digest_of([run_id, shown, open_, content_digest])
 
 
 def in_force(approvals: Sequence[Approval], seen: str) -> Approval | None:

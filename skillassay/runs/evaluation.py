@@ -189,7 +189,7 @@ def _known(
     root: Path, folder: Path, facts: RunFacts, header: Mapping[str, Any], records: Iterable[TrialRecord]
 ) -> Besides:
     """What a run is compared with, and what is known today of the judge of a live one."""
-    known = Besides(baseline=baseline_from_json(header.get("baseline")), cases=header["cases"])
+    known = Besides(run_id=header["id"], baseline=baseline_from_json(header.get("baseline")), cases=header["cases"])
     if facts.is_fixture:
         return known
     terms = read_calibration(header["contract"]["binding"]["judge"].get("calibration", {}))
@@ -208,6 +208,8 @@ def _finish(prepared: Prepared, writer: RunWriter, *, interrupted: bool) -> RunV
     # What people said since the run was made counts for its evidence; its result is what was recorded.
     besides = replace(known, adjudications=said)
     final = assess(prepared.facts, records, moved=moved, interrupted=interrupted, besides=besides)
+    # Approved is what people made of it: the recorded decision alone is none that anybody was shown.
+    assessment = replace(assessment, approval=final.approval)
     effective = None
     if prepared.request.with_waivers and not interrupted:
         effective = use_waivers(prepared.project.root, final.decision, header, command="eval")

@@ -94,8 +94,8 @@ class Assessment:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Besides:
     """What is known of a run besides its records: what people said of it, why the holdout that it planned counts no
-    more, what is known of a live run's judge, what it is compared with, who approved it. ``cases`` are the digests of
-    all cases."""
+    more, what is known of a live run's judge, what it is compared with, who approved it, its id. ``cases`` are the
+    digests of all cases."""
 
     adjudications: Sequence[Adjudication] = ()
     voided: str | None = None
@@ -103,6 +103,7 @@ class Besides:
     baseline: Baseline | None = None
     cases: Mapping[str, str] = field(default_factory=dict)
     approvals: tuple[Approval, ...] = ()
+    run_id: str = ""
 
 
 NOTHING = Besides()
@@ -183,6 +184,7 @@ def _decide(
         judge=besides.judge,
         regression=_regression(facts, scores, besides),
         approvals=besides.approvals,
+        run_id=besides.run_id,
         content_digest=content_digest(row.record for row in scores.rows),
     )
     return scores, breakdown, decide(scores, given)

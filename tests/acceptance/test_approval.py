@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.acceptance.judged import OPEN
 from tests.acceptance.live import LiveServer
 from tests.acceptance.test_judge_gate import ASK, MODELS, gate, label, line
-from tests.project import Cli, Ran, build_small, run_folder, small_case
+from tests.project import Cli, Ran, build_small, edit, run_folder, small_case
 
 NOTE = "read every answer and the judge's evidence"
 
@@ -82,6 +84,64 @@ def test_what_changes_the_decision_makes_it_an_approval_of_another_state(ran: Cl
     found = line(gate(ran), "approved")
     assert found["status"] == "failed"
     assert "Bo Lind approved another state of this run" in found["detail"][0]
+
+
+def runs(cli: Cli) -> list[Path]:
+    """The folders of all runs, oldest first."""
+    return sorted((cli.root / ".skillassay" / "runs").iterdir())
+
+
+@pytest.mark.parametrize("retention", ["full", "hash"])
+def test_what_was_seen_is_one_run_and_no_other(cli: Cli, server: LiveServer, retention: str) -> None:
+    """Other bytes that answer alike, against one pinned baseline: every line is the same, and nobody has seen it."""
+    build_small(cli.root, retention=retention)
+    cli("eval", *MODELS)
+    assert cli("baseline", "--pin").code == 0
+    cli("eval", *MODELS)
+    first, looked_at = gate(cli).json, seen(cli)
+    assert approve(cli).code == 0
+    edit(cli.root / "skills" / "greeter" / "SKILL.md", "Say hello twice", "Say it loudly, twice")
+    cli("eval", *MODELS)
+    second = gate(cli).json
+    assert second["content_digest"] == first["content_digest"]
+    assert second["lines"] == first["lines"]
+    refused = approve(cli, seen_=looked_at)
+    assert (refused.code, "to see now" in refused.err) == (3, True)
+    _, approved, newest = runs(cli)
+    (newest / "approvals.jsonl").write_bytes((approved / "approvals.jsonl").read_bytes())
+    assert line(gate(cli), "approved")["status"] == "failed"
+
+
+class Abstaining(LiveServer):
+    """Its judge leaves the greeting of `one` to people."""
+
+    def _verdict(self, document: dict[str, Any]) -> dict[str, Any]:
+        said = super()._verdict(document)
+        if "Greet one." in json.dumps(document) and "hello" in document["answer"]:
+            said = {"criteria": [item | {"verdict": "ABSTAIN"} for item in said["criteria"]]}
+        return said
+
+
+def test_a_run_that_people_decided_names_its_approval_too(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Undecided as recorded, adjudicated, then approved: the frozen contract has the id, the decision stays."""
+    with Abstaining() as server:
+        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.base_url)
+        monkeypatch.setenv("GEMINI_API_KEY", "k")
+        build_small(cli.root, cases=[small_case(name, rubric=[OPEN]) for name in ("one", "two", "three")])
+        cli("eval", *MODELS)
+        queue = cli("review", "--format", "json").json["queue"]
+        assert len(queue) == 2
+        for entry in queue:
+            which = ("--case", entry["case"], "--mode", entry["mode"], "--repeat", str(entry["repeat"]))
+            said = ("--verdict", "pass", "--by", "Mika Sato", "--reason", "I read the answer twice.")
+            assert cli("review", *which, *said).code == 0
+        assert approve(cli).code == 0
+        run = run_folder(cli.root)
+        cli("eval", *MODELS, "--resume", run.name)
+    result: dict[str, Any] = json.loads((run / "result.json").read_text("utf-8"))
+    approval = json.loads((run / "approvals.jsonl").read_text("utf-8"))
+    assert result["decision"]["status"] == "undecided"
+    assert result["contract"]["result"]["approval_id"] == approval["id"]
 
 
 def test_an_approval_needs_what_was_looked_at(ran: Cli) -> None:

@@ -71,11 +71,12 @@ def test_a_line_that_is_none_is_named(folder: Path, changed: dict[str, object], 
     ],
 )
 def test_whatever_a_line_says_is_part_of_what_was_seen(other: GateLine) -> None:
-    """Each field changes the digest, and so do another line and other records."""
-    seen = seen_digest([LINE], (), "c")
-    assert seen_digest([other], (), "c") != seen
-    assert seen_digest([LINE, LINE], (), "c") != seen
-    assert seen_digest([LINE], (), "d") != seen
+    """Each field changes the digest, and so do another line, other records and another run."""
+    seen = seen_digest([LINE], (), run_id="r", content_digest="c")
+    assert seen_digest([other], (), run_id="r", content_digest="c") != seen
+    assert seen_digest([LINE, LINE], (), run_id="r", content_digest="c") != seen
+    assert seen_digest([LINE], (), run_id="r", content_digest="d") != seen
+    assert seen_digest([LINE], (), run_id="s", content_digest="c") != seen
 
 
 def test_an_approval_of_another_state_is_told_and_counts_for_nothing() -> None:
