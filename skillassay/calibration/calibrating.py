@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 
-from skillassay.calibration.certificate import Certificate, pairs_of, settled_points
+from skillassay.calibration.certificate import Certificate, n_left_out, pairs_of, settled_points
 from skillassay.calibration.labels import HUMAN, Labels, Point
 from skillassay.calibration.measure import Agreement, Pair, Verbosity, agreement_of, shortfalls, verbosity_of
 from skillassay.calibration.pin import JudgePin, pin_of_run
@@ -57,6 +57,9 @@ def calibrate_run(root: Path, run: str | None, labels: Labels, terms: Calibratio
     cases: Mapping[str, str] = header["cases"]
     settled = _settled(labels, cases, origin)
     verdicts = recorded_verdicts(records, cases, settled)
+    if not verdicts.said and not verdicts.unanswered:
+        message = f"run {header['id']} has none of the labelled answers, so there is nothing to compare"
+        raise InputError(message, hint="ask the judge about them: skillassay calibrate --ask")
     unread = [point for point in settled if point not in verdicts.said and point not in verdicts.unanswered]
     verdicts.unanswered |= dict.fromkeys(unread, "not in the run")
     names = (record.judge.model for record in records)
@@ -132,7 +135,10 @@ def _compare(
         verbosity=verbosity_of(pairs),
         n_disputed=len(labels.disputed(origin=origin)),
         between=between_people(labels, origin=origin),
-        why_not=(*authored, *shortfalls(agreement, terms)),
+        why_not=(
+            *authored,
+            *shortfalls(agreement, terms, n_left_out=n_left_out(certificate, labels, origin=origin)),
+        ),
     )
 
 

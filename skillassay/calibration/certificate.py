@@ -116,6 +116,17 @@ def settled_points(labels: Labels, cases: Mapping[str, str], *, origin: str = HU
     return {point: verdict for point, verdict in labels.settled(origin=origin).items() if point[0] in about}
 
 
+def n_left_out(certificate: Certificate, labels: Labels, *, origin: str = HUMAN) -> int:
+    """How many decided points on these cases are no pair: without a verdict of the judge, or disputed."""
+    cases, answers = certificate.cases, labels.answers
+    disputed = [
+        answers[name]
+        for name, _ in labels.disputed(origin=origin)
+        if cases.get(f"{answers[name].suite}/{answers[name].case_id}") == answers[name].case_digest
+    ]
+    return len(certificate.unanswered) + len(disputed)
+
+
 def pairs_of(certificate: Certificate, labels: Labels) -> tuple[Pair, ...]:
     """The pairs, with the lengths of their answers as the labels tell them."""
     return tuple(

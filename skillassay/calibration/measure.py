@@ -16,6 +16,9 @@ from statistics import median
 from skillassay.calibration.labels import Point
 from skillassay.contract.terms import CalibrationTerms
 
+MOST_LEFT_OUT = 10
+"""One in so many decided points may be no pair."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
@@ -112,13 +115,19 @@ def verbosity_of(pairs: Sequence[Pair]) -> Verbosity:
     return Verbosity(n_short=len(halves[0]), surplus_short=short, n_long=len(halves[1]), surplus_long=long)
 
 
-def shortfalls(agreement: Agreement, terms: CalibrationTerms) -> tuple[str, ...]:
+def shortfalls(agreement: Agreement, terms: CalibrationTerms, *, n_left_out: int = 0) -> tuple[str, ...]:
     """Why this agreement certifies no judge; nothing where it does.
+
+    ``n_left_out`` are the points that people decided and that are no pair: the judge gave no verdict or contradicted
+    itself, or people disagree. More than one in ten could hide whatever the judge cannot do.
 
     A judge that passes everything agrees well with people who pass nearly everything. So both classes must be there in
     number, and kappa takes out what chance would give.
     """
     found = []
+    if n_left_out * MOST_LEFT_OUT > agreement.n + n_left_out:
+        share = f"{n_left_out} of {agreement.n + n_left_out}"
+        found.append(f"{share} decided points have no verdict to compare or are disputed, at most one in ten may")
     if agreement.n < terms.min_labels:
         found.append(f"{agreement.n} labels with a verdict of the judge, {terms.min_labels} are needed")
     for word, n in (("passed", agreement.n_passed), ("failed", agreement.n_failed)):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skillassay.calibration.certificate import Certificate, pairs_of, read_certificates, staleness
+from skillassay.calibration.certificate import Certificate, n_left_out, pairs_of, read_certificates, staleness
 from skillassay.calibration.labels import Labels, read_labels
 from skillassay.calibration.measure import Agreement, agreement_of, shortfalls
 from skillassay.calibration.pin import JudgePin, differences, pin_of_run
@@ -62,5 +62,9 @@ def build_standing(
     agreement = agreement_of(pairs_of(newest, labels))
     other = sorted(name for name, digest in cases.items() if newest.cases.get(name) != digest)
     expired = (f"cases that are others than when it was calibrated: {', '.join(other[:3])}",) if other else ()
-    why_not = (*staleness(newest, labels), *expired, *shortfalls(agreement, terms))
+    why_not = (
+        *staleness(newest, labels),
+        *expired,
+        *shortfalls(agreement, terms, n_left_out=n_left_out(newest, labels)),
+    )
     return Standing(agreement=agreement, why_not=why_not, made_at=newest.at)

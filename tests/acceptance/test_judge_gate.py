@@ -242,3 +242,15 @@ def test_ctrl_c_among_the_references_ends_soon_and_the_run_goes_on(cli: Cli, ser
     server.delay_s = 0.0
     cli("eval", *MODELS, "--resume", run_folder(cli.root).name)
     assert line(gate(cli), "references_judged")["counts"]["right"] == 4
+
+
+def test_a_run_without_the_labelled_answers_leaves_a_calibration_as_it_is(cli: Cli, server: LiveServer) -> None:
+    """Nothing to compare: exit 3, and the certificate made by asking still stands."""
+    build_small(cli.root)
+    cli("eval", *MODELS)
+    label(cli)
+    cli(*ASK)
+    ran = cli("calibrate")
+    assert ran.code == 3
+    assert "has none of the labelled answers" in ran.err
+    assert line(gate(cli), "judge_calibrated")["status"] == "passed"

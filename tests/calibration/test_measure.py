@@ -106,3 +106,9 @@ def test_verbosity_takes_in_every_pair(said: list[tuple[bool, bool, int]]) -> No
     found = verbosity_of(given_)
     assert found.n_short + found.n_long == len(said)
     assert (found.bias is None) == (len({n for *_, n in said}) < 2)
+
+
+@pytest.mark.parametrize(("n_left_out", "is_enough"), [(2, True), (3, False), (40, False)])
+def test_points_that_are_left_out_cannot_hide_what_a_judge_cannot_do(n_left_out: int, is_enough: bool) -> None:
+    """Of 20 pairs two more may lack a verdict: with three it is more than one in ten."""
+    assert (shortfalls(counts(10, 0, 0, 10), TERMS, n_left_out=n_left_out) == ()) is is_enough

@@ -123,3 +123,11 @@ def test_a_file_that_is_none_is_named(tmp_path: Path, changed: dict[str, object]
     path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | changed), encoding="utf-8")
     with pytest.raises(StoreError, match=f"evals/calibration/.*{words}"):
         read_certificates(tmp_path)
+
+
+def test_wrong_pairs_moved_among_the_unanswered_certify_nothing() -> None:
+    """Edited by hand: ten points are said to have no verdict, and nothing hides behind them."""
+    verdicts = dict(list(certificate().verdicts.items())[:10] + list(certificate().verdicts.items())[15:])
+    moved = {point: "whatever" for point in certificate().verdicts if point not in verdicts}
+    found = standing(certificate(verdicts=verdicts, unanswered=moved))
+    assert any("5 of 20 decided points have no verdict" in words for words in found)
