@@ -9,6 +9,7 @@ import click
 from skillassay.cli.output import emit
 from skillassay.errors import Exit
 from skillassay.inside import refuse_links
+from skillassay.printable import one_line
 from skillassay.runs.baseline import BASELINE_PATH, load_pinned, pin_baseline
 from skillassay.runs.store import run_folder
 from skillassay.scoring.regression import Baseline
@@ -53,4 +54,4 @@ def command(ctx: click.Context, *, run: str | None, pin: bool, unpin: bool) -> i
 
 def _words(baseline: Baseline) -> str:
     passed = sum(state.passed for state in baseline.cases)
-    return f"run {baseline.run}, {passed} of {len(baseline.cases)} cases pass"
+    return f"run {one_line(baseline.run)}, {passed} of {len(baseline.cases)} cases pass"

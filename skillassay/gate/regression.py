@@ -14,6 +14,8 @@ def regression_line(found: Regression | None) -> list[GateLine]:
     if found is None:
         return []
     status = Status.FAILED if found.regressed else Status.PASSED if found.n else Status.NOT_APPLICABLE
+    if found.other_judge and status is Status.PASSED:
+        status = Status.UNDECIDED
     return [
         GateLine(
             name="no_regression",
@@ -44,6 +46,9 @@ def _number(found: Regression) -> str:
 
 def _regressed_words(found: Regression) -> tuple[str, ...]:
     words = []
+    if found.other_judge:
+        before, now = (", ".join(names) for names in found.judges)
+        words.append(f"the judge answered as {now}, in the baseline as {before}: another judge may read otherwise")
     if found.rate_fell:
         words.append(f"eval_regression: {found.old_passed - found.new_passed} of {found.n} cases, beyond noise")
     if found.is_noise:

@@ -11,6 +11,7 @@ digest of the other fields. The file is only appended to. Names are compared, no
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,8 @@ from skillassay.people.review import Entry
 APPROVAL_VERSION = 1
 APPROVALS = "approvals.jsonl"
 _HINT = "restore the file; it is only appended to"
+MIN_NOTE_CHARS = 10
+_TIME = re.compile(r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9](?:\.[0-9]+)?Z", re.ASCII)
 _FIELDS = ("at", "by", "note", "seen")
 
 
@@ -90,6 +93,8 @@ def _parse(value: Mapping[str, Any], where: str) -> Approval:
     if wrong is not None:
         raise StoreError(f"{where}: {wrong} is no text", hint=_HINT)
     nobody = name_problem(value["by"])
+    if not _TIME.fullmatch(value["at"]) or len(value["note"]) < MIN_NOTE_CHARS:
+        raise StoreError(f"{where}: at is no time, or the note says nothing", hint=_HINT)
     if nobody is not None:
         raise StoreError(f"{where}: {nobody}", hint=_HINT)
     approval = Approval(**{name: value[name] for name in _FIELDS})

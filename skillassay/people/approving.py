@@ -10,12 +10,11 @@ from pathlib import Path
 
 from skillassay.errors import InputError, UsageError
 from skillassay.gate.lines import Status
-from skillassay.people.approval import Approval, append_approval
+from skillassay.people.approval import MIN_NOTE_CHARS, Approval, append_approval
 from skillassay.people.names import name_problem, same_person
 from skillassay.report.base import RunView
 from skillassay.runs.store import now_utc, run_folder
 
-MIN_NOTE_CHARS = 10
 MIN_SEEN_CHARS = 8
 
 

@@ -1,8 +1,10 @@
 """Which run a new one is compared with: the pinned one, else the newest that is comparable. Owns that choice.
 
-Comparable is a run of the same contract by its id, the same candidate but for the skill's bytes, the same judge, scorer
-and machine, that ended whole over the same skills, was no tuning, and neither regressed nor is ``inconclusive_noise``
-itself: what was refused is no yardstick. A pinned baseline is a committed file, ``evals/baseline.json``:
+Each case is looked up by itself (see :func:`find_baseline`). Comparable is a run of the same contract by its id, the
+same candidate but for the skill's bytes, the same judge, scorer and machine, that ended whole over the same skills, was
+no tuning, was not compared with a pin, and neither regressed nor is ``inconclusive_noise`` itself: what was refused is
+no yardstick, and neither is what its own result does not answer for. A pinned baseline is a committed file,
+``evals/baseline.json``:
 
     {"baseline": 1, "frozen": {FIELD: value}, "run": ID, "pinned": true, "cases": [...]}
 """
@@ -10,16 +12,19 @@ itself: what was refused is no yardstick. A pinned baseline is a committed file,
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from skillassay.canonical import JsonProblem, parse_json, pretty_text
 from skillassay.contract.frozen import frozen_differences
 from skillassay.errors import InputError, StoreError
+from skillassay.holdout.doubts import TUNING
 from skillassay.inside import write_inside
+from skillassay.runs.record import content_digest
 from skillassay.runs.store import RUNS, list_runs, read_header, read_records, read_result
 from skillassay.scoring.assessment import facts_from_json
-from skillassay.scoring.regression import Baseline, baseline_from_json, baseline_json, case_states
+from skillassay.scoring.regression import Baseline, CaseState, baseline_from_json, baseline_json, case_states
 from skillassay.scoring.scores import score_run
 
 Header = Mapping[str, Any]
@@ -38,57 +43,99 @@ AGREE = (
 
 
 def find_baseline(root: Path, header: Header) -> Baseline | None:
-    """The baseline of the run that begins with ``header``. Raises for a pinned one that does not compare."""
+    """The baseline of the run that begins with ``header``. Raises for a pinned one that does not compare.
+
+    Each planned case is looked up in the newest yardstick that scored it word for word as it is: a run that lost an
+    answer to an error, or for which a case was edited and put back, hides nothing that an older one knows.
+    """
     pinned = load_pinned(root)
     if pinned is not None:
         frozen, baseline = pinned
         _refuse_incomparable(frozen, header, baseline)
         return baseline
+    planned = {f"{trial['suite']}/{trial['case_id']}" for trial in header["facts"]["trials"]}
+    wanted = {name: header["cases"][name] for name in planned if name in header["cases"]}
+    newest: Baseline | None = None
+    states: dict[str, CaseState] = {}
     for run_id in reversed(list_runs(root)):
-        folder = root / RUNS / run_id
+        found = _yardstick(root / RUNS / run_id, header)
+        if found is None or (newest is not None and found.judges != newest.judges):
+            continue
+        newest = newest or found
+        # The newest also tells which cases are gone or edited since; of older ones what is still asked counts.
+        for state in found.cases:
+            is_asked = wanted.get(state.name) == state.digest
+            known = states.get(state.name)
+            if (known is None and (found is newest or is_asked)) or (
+                known is not None and is_asked and known.digest != state.digest
+            ):
+                states[state.name] = state
+        if all(name in states and states[name].digest == digest for name, digest in wanted.items()):
+            break
+    return None if newest is None else replace(newest, cases=tuple(states.values()))
+
+
+def _yardstick(folder: Path, header: Header) -> Baseline | None:
+    """A stored run as a yardstick for the run of ``header``; None for one that is none, or is older or damaged."""
+    try:
         then = read_header(folder)
-        if _is_comparable(then, header) and _is_yardstick(read_result(folder)):
-            return freeze_baseline(folder, then, pinned=False)
-    return None
+        if not _is_comparable(then, header) or (then.get("baseline") or {}).get("pinned"):
+            return None
+        return None if why_none(folder, then) else freeze_baseline(folder, then, pinned=False)
+    except (KeyError, TypeError, AttributeError, ValueError, StoreError):
+        return None
+
+
+def why_none(folder: Path, header: Header) -> str | None:
+    """Why a stored run is no yardstick; None where it is one."""
+    result = read_result(folder)
+    if result is None or result["interrupted"]:
+        return "it did not end"
+    if content_digest(read_records(folder)) != result["content_digest"]:
+        return "its records are not those that it ended with"
+    if header["settings"].get("purpose") == TUNING:
+        return "it was for tuning"
+    lines = [line for line in result["decision"]["lines"] if line["name"] == LINE]
+    if any(line["status"] == "failed" for line in lines):
+        return "it regressed itself"
+    return "it moved within noise itself" if any(line["counts"].get("noise") for line in lines) else None
 
 
 def freeze_baseline(folder: Path, header: Header, *, pinned: bool) -> Baseline:
-    """The states of a stored run's cases as recorded."""
-    rows = score_run(facts_from_json(header["facts"]).plan, read_records(folder), slices={}).rows
-    return Baseline(run=header["id"], pinned=pinned, cases=case_states(rows, header["cases"]))
+    """The states of a stored run's cases as recorded, and the names under which its judge answered."""
+    records = tuple(read_records(folder))
+    rows = score_run(facts_from_json(header["facts"]).plan, records, slices={}).rows
+    named = {record.judge.model for record in records} - {None}
+    judges = () if header["models"]["judge"]["is_fixture"] else tuple(sorted(filter(None, named)))
+    return Baseline(run=header["id"], pinned=pinned, cases=case_states(rows, header["cases"]), judges=judges)
 
 
 def _is_comparable(then: Header, now: Header) -> bool:
-    if "groups" not in then.get("contract", {}) or then["settings"].get("purpose") != now["settings"].get("purpose"):
+    if then["settings"].get("purpose") != now["settings"].get("purpose"):
         return False
     mine, theirs = (set(header["facts"]["whole_skills"]) for header in (now, then))
-    wanted = mine | set(now["facts"]["partial_skills"])
-    try:
-        return wanted <= theirs and not _differences(then["contract"]["groups"], now)
-    except (KeyError, TypeError):
-        return False  # an older or damaged record is no yardstick
+    return mine | set(now["facts"]["partial_skills"]) <= theirs and not _differences(then["contract"]["groups"], now)
 
 
 def _differences(groups: Mapping[str, Any], now: Header) -> tuple[str, ...]:
     return frozen_differences(groups, now["contract"]["groups"], AGREE)
 
 
-def _is_yardstick(result: Mapping[str, Any] | None) -> bool:
-    """Whether a run ended whole and neither regressed nor moved within noise."""
-    if result is None or result["interrupted"]:
-        return False
-    lines = [line for line in result["decision"]["lines"] if line["name"] == LINE]
-    return all(line["status"] != "failed" and not line["counts"].get("noise") for line in lines)
-
-
 def pin_baseline(root: Path, folder: Path) -> Baseline:
     """Write a stored run as the pinned baseline. Raises :class:`InputError` for one that proves nothing."""
-    header, result = read_header(folder), read_result(folder)
-    if result is None or result["interrupted"]:
-        raise InputError(f"run {header['id']} did not end, so it is no baseline", hint="go on with it: --resume")
-    baseline = freeze_baseline(folder, header, pinned=True)
-    if not baseline.cases:
-        raise InputError(f"run {header['id']} scored no case whole in progressive", hint="pin another run")
+    header = read_header(folder)
+    try:
+        why = why_none(folder, header)
+        baseline = freeze_baseline(folder, header, pinned=True)
+        n_planned = len({(trial["suite"], trial["case_id"]) for trial in header["facts"]["trials"]})
+        if header["facts"]["partial_skills"]:
+            why = "it covered a part of the cases or modes of a skill"
+        elif why is None and len(baseline.cases) < n_planned:
+            why = f"it scored {len(baseline.cases)} of {n_planned} cases whole"
+    except (KeyError, TypeError, AttributeError) as error:
+        raise StoreError(f"run {folder.name} is damaged: {error}", hint="pin another run") from error
+    if why is not None:
+        raise InputError(f"run {header['id']} is no baseline: {why}", hint="pin a run that ended whole")
     groups = header["contract"]["groups"]
     frozen = {path: groups[path.split(".")[0]][path.split(".")[1]] for path in AGREE}
     value = {"baseline": BASELINE_VERSION, "frozen": frozen, **baseline_json(baseline)}
@@ -103,7 +150,7 @@ def pin_baseline(root: Path, folder: Path) -> Baseline:
 def load_pinned(root: Path) -> tuple[dict[str, Any], Baseline] | None:
     """The pinned baseline with the fields that it was made under; None without a file. Raises :class:`StoreError`."""
     path = root / BASELINE_PATH
-    if not path.is_file():
+    if not path.is_symlink() and not path.exists():
         return None
     hint = "restore it from git, or pin a run again"
     try:
@@ -118,7 +165,7 @@ def load_pinned(root: Path) -> tuple[dict[str, Any], Baseline] | None:
             f"{BASELINE_PATH} has format {version}, newer than {BASELINE_VERSION}", hint="update skillassay"
         )
     frozen, baseline = value.get("frozen"), baseline_from_json(value)
-    if not isinstance(frozen, dict) or set(frozen) != set(AGREE) or baseline is None:
+    if not isinstance(frozen, dict) or set(frozen) != set(AGREE) or baseline is None or not baseline.pinned:
         raise StoreError(f"{BASELINE_PATH} does not say what it was made under", hint=hint)
     return frozen, baseline
 

@@ -25,6 +25,7 @@ from skillassay.people.adjudication import read_adjudications
 from skillassay.people.approval import read_approvals
 from skillassay.people.audit import use_waivers
 from skillassay.people.governed import people_json
+from skillassay.people.names import same_person
 from skillassay.people.waiving import sound_waivers
 from skillassay.report.base import RunView
 from skillassay.runs.asking import Asked, open_models
@@ -196,7 +197,9 @@ def _known(
     answered = [record.judge.model for record in records if record.judge.n_calls]
     standing = load_standing(root, header, answered, terms)
     judge = JudgeFacts(standing=standing, references=read_verdicts(folder))
-    return replace(known, judge=judge, approvals=read_approvals(folder))
+    owner = header["contract"]["groups"]["identity"]["owner"]
+    said = tuple(one for one in read_approvals(folder) if owner is None or not same_person(one.by, owner))
+    return replace(known, judge=judge, approvals=said)
 
 
 def _finish(prepared: Prepared, writer: RunWriter, *, interrupted: bool) -> RunView:

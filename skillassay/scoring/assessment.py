@@ -193,7 +193,8 @@ def _decide(
 def _regression(facts: RunFacts, scores: Scores, besides: Besides) -> Regression | None:
     if besides.baseline is None:
         return None
-    return build_regression(
+    names = {row.record.judge.model for row in scores.rows} if not facts.is_fixture else set()
+    found = build_regression(
         besides.baseline,
         case_states(scores.rows, besides.cases),
         planned={f"{trial.suite}/{trial.case_id}" for trial in facts.plan.trials},
@@ -201,6 +202,7 @@ def _regression(facts: RunFacts, scores: Scores, besides: Besides) -> Regression
         critical=facts.critical_cases | facts.critical_criteria,
         threshold=facts.gate.regression_max,
     )
+    return replace(found, judges=(besides.baseline.judges, tuple(sorted(filter(None, names)))))
 
 
 def facts_to_json(facts: RunFacts) -> dict[str, Json]:

@@ -46,11 +46,13 @@ class CaseState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:
-    """The run that another is compared with, as its header keeps it: the states of the cases that it scored whole."""
+    """The run that another is compared with, as its header keeps it: the states of the cases that it scored whole, and
+    the names under which its judge answered, if any were told."""
 
     run: str
     pinned: bool
     cases: tuple[CaseState, ...]
+    judges: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +74,12 @@ class Regression:
     edited: tuple[str, ...]
     added: tuple[str, ...]
     flaky: tuple[str, ...]
+    judges: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+
+    @property
+    def other_judge(self) -> bool:
+        """Whether the judge answered under other names than in the baseline, both of which are known."""
+        return all(self.judges) and self.judges[0] != self.judges[1]
 
     @property
     def drop(self) -> Fraction:
@@ -159,6 +167,7 @@ def baseline_json(baseline: Baseline) -> dict[str, Json]:
     return {
         "run": baseline.run,
         "pinned": baseline.pinned,
+        "judges": list(baseline.judges),
         "cases": [
             {
                 "suite": c.suite,
@@ -179,21 +188,31 @@ def baseline_from_json(value: Mapping[str, Any] | None) -> Baseline | None:
     if value is None:
         return None
     try:
-        return Baseline(
-            run=str(value["run"]),
-            pinned=bool(value["pinned"]),
-            cases=tuple(
-                CaseState(
-                    suite=one["suite"],
-                    case_id=one["case"],
-                    digest=one["digest"],
-                    k=int(one["k"]),
-                    n=int(one["n"]),
-                    passed=bool(one["passed"]),
-                    is_flaky=bool(one["flaky"]),
-                )
-                for one in value["cases"]
-            ),
-        )
+        cases = tuple(_state_from_json(one) for one in value["cases"])
+        if not cases or len({state.name for state in cases}) != len(cases):
+            raise ValueError("no case, or one case twice")
+        judges = value.get("judges", [])
+        if not isinstance(value["run"], str) or type(value["pinned"]) is not bool or not isinstance(judges, list):
+            raise TypeError("run, pinned or judges is of another type")
+        return Baseline(run=value["run"], pinned=value["pinned"], cases=cases, judges=tuple(map(str, judges)))
     except (KeyError, TypeError, ValueError) as error:
         raise StoreError(f"a baseline lacks a field: {error}", hint="it was damaged; run again") from error
+
+
+def _state_from_json(one: Mapping[str, Any]) -> CaseState:
+    texts, numbers = [one[name] for name in ("suite", "case", "digest")], [one[name] for name in ("k", "n")]
+    flags = [one[name] for name in ("passed", "flaky")]
+    sound = all(isinstance(text, str) for text in texts) and all(type(flag) is bool for flag in flags)
+    if not sound or any(type(number) is not int for number in numbers) or not 0 <= numbers[0] <= numbers[1]:
+        raise ValueError(f"a case is of no known form: {dict(one)!r:.120}")
+    if flags[0] and flags[1]:
+        raise ValueError(f"{texts[1]!r:.60} is passed and flaky")
+    return CaseState(
+        suite=texts[0],
+        case_id=texts[1],
+        digest=texts[2],
+        k=numbers[0],
+        n=numbers[1],
+        passed=flags[0],
+        is_flaky=flags[1],
+    )

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from skillassay.people.approval import Approval, append_approval
 from tests.acceptance.judged import OPEN
 from tests.acceptance.live import LiveServer
 from tests.acceptance.test_judge_gate import ASK, MODELS, gate, label, line
@@ -196,3 +197,11 @@ def test_a_run_of_authored_answers_needs_no_approver(cli: Cli) -> None:
 def test_half_of_an_approval_is_wrong_usage(ran: Cli) -> None:
     """A name without what was seen."""
     assert ran("approve", "--by", "Bo Lind").code == 2
+
+
+def test_an_approval_by_the_owner_written_by_hand_counts_for_nothing(ran: Cli) -> None:
+    """The id is no secret: who can write the file can write a line, and the owner's does not count."""
+    own = Approval(at="2026-01-01T00:00:00Z", by="The Tests", note=NOTE, seen=gate(ran).json["seen"])
+    append_approval(run_folder(ran.root), own)
+    assert line(gate(ran), "approved")["status"] == "failed"
+    assert gate(ran).json["approval"] is None

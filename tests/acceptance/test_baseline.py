@@ -162,3 +162,117 @@ def test_a_pinned_file_that_is_none_is_named(cli: Cli, text: str, words: str) ->
     ran = cli("eval")
     assert ran.code == 3
     assert words in ran.err
+
+
+def edit_cases(root: Path, suffix: str) -> None:
+    """The same six cases asked in other words, and answered alike."""
+    for name in ("quality.json", "fixtures/all.json"):
+        path = root / "evals" / name
+        text = path.read_text("utf-8")
+        for case in NAMES[:6]:
+            text = text.replace(f'"Greet {case}.{"" if suffix else " Now."}"', f'"Greet {case}.{suffix}"')
+        path.write_text(text, encoding="utf-8")
+
+
+def test_a_case_that_is_edited_and_put_back_is_compared_with_what_it_was(cli: Cli) -> None:
+    """The run in between could not compare it, and hides nothing of the run before."""
+    build(cli.root)
+    cli("eval")
+    answer(cli.root, **dict.fromkeys(NAMES[:6], "hello"))
+    edit_cases(cli.root, " Now.")
+    assert cli("eval").code == 0
+    edit_cases(cli.root, "")
+    assert cli("eval").code == 1
+    found = line(cli)
+    assert found is not None
+    assert (found["counts"]["compared"], found["counts"]["passed_before"]) == (12, 12)
+
+
+def test_an_error_in_between_hides_nothing(cli: Cli) -> None:
+    """Six cases have no score in the second run; the third is compared with the first on them."""
+    build(cli.root)
+    cli("eval")
+    path = cli.root / "evals" / "fixtures" / "all.json"
+    whole = path.read_text("utf-8")
+    fixtures = json.loads(whole)
+    lost = [[f"Greet {name}."] for name in NAMES[:6]]
+    fixtures["subject"] = [one for one in fixtures["subject"] if one["when"]["query"] not in lost]
+    write_json(path, fixtures)
+    assert cli("eval").code == 3
+    path.write_text(whole, encoding="utf-8")
+    answer(cli.root, **dict.fromkeys(NAMES[:6], "hello"))
+    assert cli("eval").code == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [(("--case", "c11"), "covered a part"), (("--purpose", "tuning"), "was for tuning")],
+    ids=["partial", "tuning"],
+)
+def test_what_is_no_yardstick_cannot_be_pinned(cli: Cli, options: tuple[str, ...], words: str) -> None:
+    """Nor what regressed itself: no file is written."""
+    build(cli.root)
+    cli("eval", *options)
+    ran = cli("baseline", "--pin")
+    assert ran.code == 3
+    assert words in ran.err
+    assert not (cli.root / "evals" / "baseline.json").exists()
+
+
+def test_a_run_that_regressed_cannot_be_pinned(cli: Cli) -> None:
+    """A pin would make the loss the norm."""
+    build(cli.root)
+    cli("eval")
+    answer(cli.root, **dict.fromkeys(NAMES[:6], "hello"))
+    cli("eval")
+    ran = cli("baseline", "--pin")
+    assert ran.code == 3
+    assert "it regressed itself" in ran.err
+
+
+def test_records_that_are_not_what_the_run_ended_with_are_no_yardstick(cli: Cli) -> None:
+    """Half of the file is gone: that run is passed over, and cannot be pinned."""
+    build(cli.root)
+    cli("eval")
+    (run,) = (cli.root / ".skillassay" / "runs").iterdir()
+    records = run / "trials.jsonl"
+    lines = records.read_bytes().splitlines(keepends=True)
+    records.write_bytes(b"".join(lines[: len(lines) // 2]))
+    assert "its records are not those that it ended with" in cli("baseline", "--pin").err
+    cli("eval")
+    assert line(cli) is None
+
+
+@pytest.mark.parametrize("field", ["settings", "facts", "models", "cases"])
+def test_a_damaged_older_run_is_passed_over(cli: Cli, field: str) -> None:
+    """It stops nobody from measuring."""
+    build(cli.root)
+    cli("eval")
+    (run,) = (cli.root / ".skillassay" / "runs").iterdir()
+    header = json.loads((run / "run.json").read_text("utf-8"))
+    write_json(run / "run.json", header | {field: None})
+    assert cli("eval").code == 0
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"digest": None},
+        {"suite": 5},
+        {"n": 0, "k": -3},
+        {"k": 9},
+        {"passed": "false"},
+        {"passed": True, "flaky": True},
+    ],
+    ids=str,
+)
+def test_a_pinned_case_of_no_known_form_is_refused(cli: Cli, changed: dict[str, object]) -> None:
+    """Silently comparing less would be a pass for nothing."""
+    build(cli.root)
+    cli("eval")
+    cli("baseline", "--pin")
+    path = cli.root / "evals" / "baseline.json"
+    value = json.loads(path.read_text("utf-8"))
+    value["cases"][0] |= changed
+    write_json(path, value)
+    assert cli("eval").code == 3
