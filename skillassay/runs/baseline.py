@@ -81,9 +81,10 @@ def _yardstick(folder: Path, header: Header) -> Baseline | None:
         then = read_header(folder)
         if not _is_comparable(then, header) or (then.get("baseline") or {}).get("pinned"):
             return None
-        return None if why_none(folder, then) else freeze_baseline(folder, then, pinned=False)
+        found = None if why_none(folder, then) else freeze_baseline(folder, then, pinned=False)
     except (KeyError, TypeError, AttributeError, ValueError, StoreError):
         return None
+    return found if found is not None and found.cases else None
 
 
 def why_none(folder: Path, header: Header) -> str | None:

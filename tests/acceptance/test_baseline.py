@@ -276,3 +276,15 @@ def test_a_pinned_case_of_no_known_form_is_refused(cli: Cli, changed: dict[str, 
     value["cases"][0] |= changed
     write_json(path, value)
     assert cli("eval").code == 3
+
+
+def test_a_run_that_scored_nothing_is_no_baseline(cli: Cli) -> None:
+    """Every answer was lost: the next run has none to compare with, and is not stopped."""
+    build(cli.root)
+    path = cli.root / "evals" / "fixtures" / "all.json"
+    whole = path.read_text("utf-8")
+    write_json(path, json.loads(whole) | {"subject": [rule("other", {"text": "hello"})]})
+    assert cli("eval").code == 3
+    path.write_text(whole, encoding="utf-8")
+    assert cli("eval").code == 0
+    assert line(cli) is None
