@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from skillassay.contract.limits import GateTerms, SliceTerms, gate_from_json, slices_from_json
-from skillassay.people.waiver import CASE_LINES, Looked
+from skillassay.people.waiver import CASE_LINES, Limited, Looked
 from skillassay.runs.plan import Mode
 from skillassay.scoring.matrices import must_be_served
 from skillassay.suites.facts import FAILURE_CORPUS
@@ -43,6 +43,18 @@ def looked_at(asked: Asked) -> Looked:
         for line in _lines(key, asked):
             found.setdefault((line, skill), set()).add("/".join(key))
     return {place: frozenset(cases) for place, cases in found.items()}
+
+
+def limited_in(asked: Asked) -> Limited:
+    """The cases under each limit of a slice, by line and skill: without these that limit is gone."""
+    found: dict[tuple[str, str], dict[str, set[str]]] = {}
+    for key, skill in asked.skills.items():
+        name = asked.slices.get(key, "")
+        terms = asked.slice_terms.get(name)
+        limits = {} if terms is None else {"slice_quality": terms.quality_min, "variance": terms.variance_max}
+        for line in (line for line, limit in limits.items() if limit is not None):
+            found.setdefault((line, skill), {}).setdefault(name, set()).add("/".join(key))
+    return {place: tuple(map(frozenset, slices.values())) for place, slices in found.items()}
 
 
 def asked_in(facts: Mapping[str, Any]) -> Asked:

@@ -56,6 +56,8 @@ _MOST_PARTS = 4
 
 _DOMAIN = re.compile(r"@\S*")
 _BREAK = re.compile(r"[\W\d_]+")
+_JOINING = re.compile("['\u2018\u2019\u02bc`\u2010\u2011-]")
+"""Marks inside a name that some people leave out."""
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _ALPHABETS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE")
 
@@ -86,7 +88,10 @@ def same_person(one: str, other: str) -> bool:
     first, second = (_telling(name) for name in (one, other))
     if not first or not second:
         return _folded(one) == _folded(other)
-    return first <= second or second <= first or _in_one_piece(first, second) or _in_one_piece(second, first)
+    if first <= second or second <= first or _in_one_piece(first, second) or _in_one_piece(second, first):
+        return True
+    joined = [_telling(_JOINING.sub("", name)) for name in (one, other)]
+    return any(a <= b or b <= a for a in (first, joined[0]) for b in (second, joined[1]) if a and b)
 
 
 def same_name(one: str, other: str) -> bool:

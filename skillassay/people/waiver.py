@@ -16,7 +16,7 @@ authenticated: the file is reviewed and committed like any other.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -88,6 +88,7 @@ class Waivers:
 
 
 Looked = Mapping[tuple[str, str], frozenset[str]]
+Limited = Mapping[tuple[str, str], tuple[frozenset[str], ...]]
 """The cases as ``suite/id``, by line of the gate and path of the skill."""
 
 
@@ -95,12 +96,14 @@ Looked = Mapping[tuple[str, str], frozenset[str]]
 class Tree:
     """What waivers are about, in the suites or in a run: the digest of each skill and of its cases by ``suite/id``.
 
-    ``looked`` says which of them each line looks at (see :mod:`skillassay.people.looked`).
+    ``looked`` says which of them each line looks at, ``limited`` which of these have one limit of their own, as a slice
+    has (see :mod:`skillassay.people.looked`).
     """
 
     skills: Mapping[str, str]
     cases: Mapping[str, Mapping[str, str]]
     looked: Looked
+    limited: Limited = field(default_factory=dict)
 
 
 def load_waivers(root: Path, *, owner: str | None) -> Waivers:
@@ -225,12 +228,20 @@ def over_wide(waivers: Iterable[Waiver], tree: Tree) -> frozenset[tuple[str, str
     named: dict[tuple[str, str], set[str]] = {}
     for waiver in waivers:
         named.setdefault((waiver.line, waiver.skill), set()).update(waiver.cases)
-    return frozenset(key for key, cases in named.items() if key in tree.looked and tree.looked[key] <= cases)
+    return frozenset(key for key, cases in named.items() if any(whole <= cases for whole in _wholes(key, tree)))
+
+
+def _wholes(key: tuple[str, str], tree: Tree) -> tuple[frozenset[str], ...]:
+    """Sets of cases that no waiver may name all of: those of the line, and those under one limit of a slice."""
+    return (*((tree.looked[key],) if key in tree.looked else ()), *tree.limited.get(key, ()))
 
 
 def whole_words(waiver: Waiver, tree: Tree) -> str:
     """That a waiver is over-wide, alone or with others."""
-    n_cases = len(tree.looked[waiver.line, waiver.skill])
+    key = (waiver.line, waiver.skill)
+    n_cases = len(tree.looked[key])
+    if not tree.looked[key] <= set(waiver.cases) and len(tree.limited.get(key, ())) > 1:
+        return f"all cases of {waiver.skill} under one limit of {waiver.line} are waived, alone or with other waivers"
     which = "the one case" if n_cases == 1 else f"all {n_cases} cases"
     return f"{which} of {waiver.skill} that {waiver.line} looks at {'is' if n_cases == 1 else 'are'} waived"
 

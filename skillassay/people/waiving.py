@@ -13,7 +13,7 @@ from skillassay.findings import Finding
 from skillassay.gate.lines import Decision
 from skillassay.locks.evidence import InForce
 from skillassay.people.effective import Effective, build_effective
-from skillassay.people.looked import Asked, asked_in, looked_at
+from skillassay.people.looked import Asked, asked_in, limited_in, looked_at
 from skillassay.people.waiver import WAIVERS_PATH, Tree, Waivers, load_waivers, over_wide, waiver_findings
 from skillassay.project import Project
 from skillassay.suites.traits import traits_of
@@ -30,7 +30,12 @@ def project_tree(project: Project) -> Tree:
         traits={(case.suite, case.id): traits_of(case) for case in project.cases},
         slice_terms=contract.slices,
     )
-    return Tree(skills=skills, cases={path: project.case_digests(path) for path in skills}, looked=looked_at(asked))
+    return Tree(
+        skills=skills,
+        cases={path: project.case_digests(path) for path in skills},
+        looked=looked_at(asked),
+        limited=limited_in(asked),
+    )
 
 
 def measured_tree(header: Mapping[str, Any]) -> Tree:
@@ -40,10 +45,12 @@ def measured_tree(header: Mapping[str, Any]) -> Tree:
         name = f"{trial['suite']}/{trial['case_id']}"
         if name in header["cases"]:
             cases.setdefault(trial["skill_path"], {})[name] = header["cases"][name]
+    asked = asked_in(header["facts"])
     return Tree(
         skills={path: skill["digest"] for path, skill in header["skills"].items()},
         cases=cases,
-        looked=looked_at(asked_in(header["facts"])),
+        looked=looked_at(asked),
+        limited=limited_in(asked),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import date
 from fractions import Fraction
 
 from hypothesis import given
@@ -12,8 +14,8 @@ from skillassay.gate.behavior import behavior_lines
 from skillassay.gate.lines import GateLine
 from skillassay.gate.slices import failure_corpus_line, slice_quality_line, variance_line
 from skillassay.gate.trials import failures_line, quality_line, worst_case_line
-from skillassay.people.looked import Asked, CaseKey, looked_at
-from skillassay.people.waiver import CASE_LINES
+from skillassay.people.looked import Asked, CaseKey, limited_in, looked_at
+from skillassay.people.waiver import CASE_LINES, Tree, Waiver, over_wide
 from skillassay.runs.plan import Mode, PlannedTrial
 from skillassay.runs.record import Mark, Observed, Outcome, TrialRecord
 from skillassay.scoring.breakdown import About, build_breakdown
@@ -98,3 +100,26 @@ def test_a_line_looks_at_what_it_fails_on_when_all_fail(facts: list[Fact], sprea
             if line.name in CASE_LINES:
                 failed.setdefault((line.name, cause.skill_path), set()).add(cause.case or "")
     assert looked_at(asked) == failed
+
+
+def test_a_limit_of_a_slice_is_waived_with_all_of_its_cases() -> None:
+    """Another slice that has a limit too is no alibi; one case less leaves an exception."""
+    terms = {name: SliceTerms(quality_min=Fraction(1)) for name in ("refunds", "plain")}
+    keys = {("q", "a"): "refunds", ("q", "b"): "refunds", ("q", "c"): "plain"}
+    asked = Asked(skills=dict.fromkeys(keys, "s"), gate=GateTerms(), slices=keys, slice_terms=terms)
+    tree = Tree(skills={"s": "d"}, cases={}, looked=looked_at(asked), limited=limited_in(asked))
+    day = date(2027, 1, 1)
+    waiver = Waiver(
+        id="w",
+        reason="r",
+        approver="Bo Lind",
+        approved_on=day,
+        expires_on=day,
+        line="slice_quality",
+        skill="s",
+        skill_digest="d",
+        cases={"q/a": "x", "q/b": "x"},
+        digest="e",
+    )
+    assert over_wide([waiver], tree) == {("slice_quality", "s")}
+    assert over_wide([replace(waiver, cases={"q/a": "x"})], tree) == frozenset()

@@ -145,3 +145,13 @@ def test_the_lesser_name_may_be_the_greater_ones(one: str, other: str, same: boo
 def test_a_voice_is_replaced_by_its_owners_alone(one: str, other: str, same: bool) -> None:
     """What may be somebody else's stays a second voice: two full names alike, initials too, or one text."""
     assert same_name(one, other) is same
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("Pat O'Brien", "Pat OBrien"), ("Anna-Maria Berg", "Annamaria Berg"), ("Pat O\u2019Brien", "pat obrien")],
+)
+def test_a_hyphen_or_an_apostrophe_makes_nobody_else(one: str, other: str) -> None:
+    """Some write them and some do not."""
+    assert same_person(one, other)
+    assert same_person(other, one)
