@@ -83,7 +83,7 @@ def simulate(kind: str, *, cases: int, repeats: int, suites: int) -> Tally:
         test = sign_flip_test(differences)
         assert test is not None
         shares = [float(one) for one in differences]
-        lift = paired_difference(shares, step=1 / CRITERIA).interval
+        lift = paired_difference(differences, step=1 / CRITERIA).interval
         bounded = bounded_mean(shares)
         assert lift is not None
         assert bounded is not None

@@ -20,10 +20,11 @@ ground       __init__ clock commandline errors folding patterns printable regula
 .            suites.expectation
 foundation   blotting canonical findings checks.base checks.figures gate.lines isolation.process isolation.produced
 .            isolation.trampoline models.attempt models.breaker models.client models.naming models.retry report.layout
-.            skills.content statistics.bounded statistics.clustered statistics.multiple statistics.paired
-.            statistics.passes statistics.rates statistics.signflip
-terms        inside ledger agents.base calibration.pin contract.groups contract.limits fixture.files locks.terms
-.            models.base models.endpoint models.wire statistics.agreement statistics.correction statistics.power
+.            skills.content statistics.bounded statistics.clustered statistics.multiple statistics.passes
+.            statistics.rates statistics.signflip
+terms        formats inside ledger agents.base calibration.pin contract.groups contract.limits fixture.files
+.            locks.terms models.base models.endpoint models.wire statistics.agreement statistics.correction
+.            statistics.paired statistics.power
 replies      calibration.labels models.stored_reply
 formats      documents agents.claude_code agents.codex agents.commands agents.gemini_cli agents.launching
 .            calibration.measure checks.json_answer checks.lines checks.numbers checks.pattern checks.text fixture.base
@@ -40,12 +41,12 @@ rules        tools agents.known contract.contract fixture.rules holdout.voiding 
 judgement    agents.about calibration.items contract.stated fixture.server holdout.leakage holdout.withholding
 .            judging.behavior judging.judge locks.base_lock locks.binding models.agent runs.keeping runs.plan
 .            skills.names suites.controls suites.exposure suites.kept suites.traits
-proofs       calibration.labelling calibration.verdicts locks.relock runs.attempts suites.references
+proofs       calibration.verdicts locks.relock runs.attempts suites.references
 project      project prompts calibration.calibrating calibration.references locks.stored_proof models.opening
 .            scoring.scores subjects.adk_model subjects.adk_scripts subjects.adk_skills subjects.base
-arms         calibration.importing gate.rows people.review scoring.arms scoring.billing scoring.effects
-.            scoring.matrices scoring.regression scoring.repeats scoring.since subjects.equipment subjects.offering
-.            suites.freshness suites.parts
+arms         calibration.importing calibration.labelling gate.rows people.review scoring.arms scoring.billing
+.            scoring.effects scoring.matrices scoring.regression scoring.repeats scoring.since subjects.equipment
+.            subjects.offering suites.freshness suites.parts
 conditions   gate.skills gate.trials holdout.hidden holdout.searching people.approval people.looked scoring.slices
 breakdown    gate.approval holdout.doubts holdout.sealing people.waiving scoring.breakdown
 themes       gate.asked gate.behavior gate.contract gate.holdout gate.judge gate.regression gate.slices people.audit

@@ -19,8 +19,9 @@ from typing import Any
 from skillassay.calibration.labels import HUMAN, Labels, Point
 from skillassay.calibration.measure import Pair
 from skillassay.calibration.pin import JudgePin, pin_from_json, pin_json
-from skillassay.canonical import Json, JsonProblem, parse_json, pretty_text
+from skillassay.canonical import Json, pretty_text
 from skillassay.errors import StoreError
+from skillassay.formats import read_object
 from skillassay.inside import write_inside
 
 CALIBRATION_FOLDER = "evals/calibration"
@@ -75,15 +76,8 @@ def read_certificates(root: Path) -> tuple[Certificate, ...]:
 
 def _load(path: Path, root: Path) -> Certificate:
     shown = path.relative_to(root).as_posix()
-    try:
-        value = parse_json(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, JsonProblem) as error:
-        raise StoreError(f"{shown} cannot be read: {error}", hint=_HINT) from error
-    version = value.get("calibration") if isinstance(value, dict) else None
-    if not isinstance(value, dict) or type(version) is not int or version < 1:
-        raise StoreError(f"{shown} is no calibration", hint=_HINT)
-    if version > CALIBRATION_VERSION:
-        raise StoreError(f"{shown} has format {version}, newer than {CALIBRATION_VERSION}", hint="update skillassay")
+    what = "no calibration"
+    value = read_object(path, "calibration", CALIBRATION_VERSION, where=shown, what=what, hint=_HINT)
     try:
         return _parse(value)
     except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -10,10 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from skillassay.calibration.items import Item
-from skillassay.calibration.labels import HUMAN, UNDONE, Label, Labels, Point, append_answer, append_label
+from skillassay.calibration.items import Item, build_items
+from skillassay.calibration.labels import HUMAN, UNDONE, Label, Labels, Point, append_answer, append_label, read_labels
+from skillassay.errors import InputError
 from skillassay.people.names import same_name
-from skillassay.runs.store import now_utc
+from skillassay.project import load_project
+from skillassay.runs.keeping import refuse_without_texts
+from skillassay.runs.retention import FULL
+from skillassay.runs.store import now_utc, read_header, read_records, run_folder
 
 
 @dataclass(slots=True, kw_only=True)
@@ -60,6 +64,28 @@ class Session:
         answer, criterion = point
         label = Label(answer=answer, criterion=criterion, verdict=verdict, by=self.by, at=now_utc(), origin=HUMAN)
         append_label(self.root, label)
+
+
+def load_session(root: Path, run: str | None, *, by: str, seed: int) -> Session:
+    """The session of ``by`` over a stored run (the newest for None): its answers to the cases as they are now.
+
+    Hidden cases are left out, since labels are committed. Raises :class:`UsageError` for a run that keeps no texts,
+    :class:`InputError` where there is nothing to label, :class:`StoreError`.
+    """
+    folder = run_folder(root, run)
+    header = read_header(folder)
+    refuse_without_texts(header.get("retention", FULL), "label")
+    hidden = (header["facts"].get("holdout") or {}).get("suite")
+    cases = {
+        (case.suite, case.id): case
+        for case in load_project(root).cases
+        if case.suite != hidden and header["cases"].get(f"{case.suite}/{case.id}") == case.digest
+    }
+    items = build_items(read_records(folder), cases, seed=seed)
+    if not items:
+        hint = "label a run made with the cases as they are: `skillassay eval`"
+        raise InputError(f"run {header['id']} has no answer with a criterion that a judge decides", hint=hint)
+    return begin_session(root, by=" ".join(by.split()), items=items, labels=read_labels(root))
 
 
 def begin_session(root: Path, *, by: str, items: Sequence[Item], labels: Labels) -> Session:

@@ -20,6 +20,7 @@ from typing import Any
 
 from skillassay.canonical import digest_of
 from skillassay.errors import StoreError
+from skillassay.formats import require_version
 from skillassay.inside import refuse_links
 from skillassay.ledger import append_line, read_lines
 from skillassay.people.names import name_problem, same_name
@@ -137,7 +138,8 @@ def read_labels(root: Path) -> Labels:
     path = labels_path(root)
     for number, value in read_lines(path):
         where = f"{LABELS_PATH}, line {number}"
-        _require_version(value, where)
+        what = "neither an answer nor a label"
+        require_version(value, "labels", LABELS_VERSION, where=where, what=what, hint=_HINT)
         if "answer" in value:
             answer = _parse_answer(value, where)
             answers[answer.id] = answer
@@ -147,14 +149,6 @@ def read_labels(root: Path) -> Labels:
                 raise StoreError(f"{where}: no answer {label.answer[:12]} stands before it", hint=_HINT)
             labels.append(label)
     return Labels(answers=answers, labels=tuple(labels))
-
-
-def _require_version(value: Mapping[str, Any], where: str) -> None:
-    version = value.get("labels")
-    if type(version) is not int or version < 1:
-        raise StoreError(f"{where}: is neither an answer nor a label", hint=_HINT)
-    if version > LABELS_VERSION:
-        raise StoreError(f"{where}: has format {version}, newer than {LABELS_VERSION}", hint="update skillassay")
 
 
 def _parse_answer(value: Mapping[str, Any], where: str) -> LabelledAnswer:

@@ -15,6 +15,7 @@ from statistics import median
 
 from skillassay.calibration.labels import Point
 from skillassay.contract.terms import CalibrationTerms
+from skillassay.statistics.agreement import exact_kappa
 
 MOST_LEFT_OUT = 10
 """One in so many decided points may be no pair."""
@@ -62,13 +63,12 @@ class Agreement:
     @property
     def kappa(self) -> Fraction | None:
         """Cohen's kappa, exactly; None where it is undefined (chance alone would agree on everything)."""
-        if self.n == 0:
-            return None
-        passed_by_judge = self.both_pass + self.judge_alone
-        by_chance = Fraction(
-            self.n_passed * passed_by_judge + self.n_failed * (self.n - passed_by_judge), self.n * self.n
-        )
-        return None if by_chance == 1 else (Fraction(self.agreed, self.n) - by_chance) / (1 - by_chance)
+        return exact_kappa(self.table)
+
+    @property
+    def table(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Rows people, columns the judge, passing first."""
+        return ((self.both_pass, self.human_alone), (self.judge_alone, self.both_fail))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

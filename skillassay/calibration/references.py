@@ -19,6 +19,7 @@ from typing import Any
 
 from skillassay.canonical import Json
 from skillassay.errors import StoreError, TrialError
+from skillassay.formats import require_version
 from skillassay.judging.behavior import ask_verdict, judge_marks
 from skillassay.ledger import append_line, read_lines
 from skillassay.models.base import Model
@@ -120,11 +121,7 @@ def read_verdicts(folder: Path) -> tuple[ReferenceVerdict, ...]:
 
 def _parse(value: dict[str, Any], where: str) -> ReferenceVerdict:
     hint = "restore the file; it is only appended to"
-    version = value.get("reference")
-    if type(version) is not int or version < 1:
-        raise StoreError(f"{where}: is no verdict on a reference", hint=hint)
-    if version > REFERENCES_VERSION:
-        raise StoreError(f"{where}: has format {version}, newer than {REFERENCES_VERSION}", hint="update skillassay")
+    require_version(value, "reference", REFERENCES_VERSION, where=where, what="no verdict on a reference", hint=hint)
     texts: Sequence[object] = (value.get("suite"), value.get("case"))
     sound = all(isinstance(text, str) for text in texts) and type(value.get("index")) is int
     if not sound or value.get("side") not in SIDES or value.get("verdict") not in VERDICTS:

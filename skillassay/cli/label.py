@@ -8,17 +8,12 @@ from pathlib import Path
 import click
 
 from skillassay.calibration.importing import import_labels
-from skillassay.calibration.items import build_items
-from skillassay.calibration.labelling import Session, begin_session
-from skillassay.calibration.labels import FAIL, LABELS_PATH, ORIGINS, PASS, SKIP, read_labels
+from skillassay.calibration.labelling import Session, load_session
+from skillassay.calibration.labels import FAIL, LABELS_PATH, ORIGINS, PASS, SKIP
 from skillassay.cli.output import columns, emit, say
-from skillassay.errors import Exit, InputError, UsageError
+from skillassay.errors import Exit, UsageError
 from skillassay.people.names import name_problem
-from skillassay.project import load_project
 from skillassay.report.item import render_item
-from skillassay.runs.keeping import refuse_without_texts
-from skillassay.runs.retention import FULL
-from skillassay.runs.store import read_header, read_records, run_folder
 
 KEYS = {"p": PASS, "f": FAIL, "s": SKIP}
 PROMPT = "[p]ass  [f]ail  [s]kip  [u]ndo  [q]uit"
@@ -61,24 +56,8 @@ def command(ctx: click.Context, *, run: str | None, by: str, seed: int, source: 
 
 
 def _session(root: Path, run: str | None, *, by: str, seed: int) -> int:
-    folder = run_folder(root, run)
-    header = read_header(folder)
-    refuse_without_texts(header.get("retention", FULL), "label")
-    project = load_project(root)
-    cases = {
-        (case.suite, case.id): case
-        for case in project.cases
-        if header["cases"].get(f"{case.suite}/{case.id}") == case.digest
-    }
-    hidden = header["facts"].get("holdout")
-    if hidden is not None:
-        cases = {key: case for key, case in cases.items() if key[0] != hidden["suite"]}
-    items = build_items(read_records(folder), cases, seed=seed)
-    if not items:
-        hint = "label a run made with the cases as they are: `skillassay eval`"
-        raise InputError(f"run {header['id']} has no answer with a criterion that a judge decides", hint=hint)
-    session = begin_session(root, by=" ".join(by.split()), items=items, labels=read_labels(root))
-    say(f"{len(items)} points in {header['id']}, {session.n_left} left for {by}; every word is kept at once")
+    session = load_session(root, run, by=by, seed=seed)
+    say(f"{len(session.items)} points, {session.n_left} left for {by}; every word is kept at once")
     _ask_all(session)
     n_said = len(session.said)
     emit(f"{n_said} labels by {by} in {LABELS_PATH}, {session.n_left} points left")

@@ -17,6 +17,7 @@ from typing import Any
 
 from skillassay.canonical import Json
 from skillassay.errors import Reason, StoreError
+from skillassay.formats import require_version
 from skillassay.inside import refuse_links
 from skillassay.ledger import append_line, read_lines
 from skillassay.people.names import name_problem, same_name
@@ -24,6 +25,7 @@ from skillassay.runs.record import Mark, Outcome, TrialRecord, content_digest
 
 ADJUDICATION_VERSION = 1
 ADJUDICATIONS = "adjudications.jsonl"
+_HINT = "restore the file; it is only appended to"
 
 PASS, FAIL, ORACLE_INVALID, HOLD = VERDICTS = ("pass", "fail", "oracle-invalid", "hold")
 SCORING = frozenset((PASS, FAIL))
@@ -89,11 +91,7 @@ def read_adjudications(folder: Path) -> tuple[Adjudication, ...]:
 
 
 def _parse(value: Mapping[str, Any], where: str) -> Adjudication:
-    version = value.get("adjudication")
-    if type(version) is not int or version < 1:
-        raise StoreError(f"{where}: is no adjudication", hint="restore the file; it is only appended to")
-    if version > ADJUDICATION_VERSION:
-        raise StoreError(f"{where}: has format {version}, newer than {ADJUDICATION_VERSION}", hint="update skillassay")
+    require_version(value, "adjudication", ADJUDICATION_VERSION, where=where, what="no adjudication", hint=_HINT)
     texts = {name: value.get(name) for name in ("by", "verdict", "reason", "suite", "case", "record", "at")}
     mode, repeat = value.get("mode"), value.get("repeat")
     problem = next((f"{name} is no text" for name, text in texts.items() if not isinstance(text, str)), None)
@@ -104,7 +102,7 @@ def _parse(value: Mapping[str, Any], where: str) -> Adjudication:
     if problem is None and not ((mode is None or isinstance(mode, str)) and (repeat is None or type(repeat) is int)):
         problem = "mode or repeat is of no known form"
     if problem is not None:
-        raise StoreError(f"{where}: {problem}", hint="restore the file; it is only appended to")
+        raise StoreError(f"{where}: {problem}", hint=_HINT)
     text = {name: str(item) for name, item in texts.items()}
     return Adjudication(
         target=Target(suite=text["suite"], case_id=text["case"], mode=mode, repeat=repeat),

@@ -19,6 +19,7 @@ from typing import Any
 
 from skillassay.canonical import Json, digest_of, short_digest
 from skillassay.errors import StoreError
+from skillassay.formats import require_version
 from skillassay.gate.lines import GateLine
 from skillassay.inside import refuse_links
 from skillassay.ledger import append_line, read_lines
@@ -84,11 +85,7 @@ def read_approvals(folder: Path) -> tuple[Approval, ...]:
 
 
 def _parse(value: Mapping[str, Any], where: str) -> Approval:
-    version = value.get("approval")
-    if type(version) is not int or version < 1:
-        raise StoreError(f"{where}: is no approval", hint=_HINT)
-    if version > APPROVAL_VERSION:
-        raise StoreError(f"{where}: has format {version}, newer than {APPROVAL_VERSION}", hint="update skillassay")
+    require_version(value, "approval", APPROVAL_VERSION, where=where, what="no approval", hint=_HINT)
     wrong = next((name for name in _FIELDS if not isinstance(value.get(name), str)), None)
     if wrong is not None:
         raise StoreError(f"{where}: {wrong} is no text", hint=_HINT)

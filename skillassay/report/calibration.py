@@ -65,8 +65,7 @@ def _rates_json(agreement: Agreement) -> dict[str, Json]:
 
 def _kappa_interval(agreement: Agreement) -> tuple[float, float] | None:
     """95 % by Fleiss, Cohen and Everitt; None where there is none."""
-    table = ((agreement.both_pass, agreement.human_alone), (agreement.judge_alone, agreement.both_fail))
-    found = cohens_kappa(table).interval
+    found = cohens_kappa(agreement.table).interval
     return None if found is None else (found.low, found.high)
 
 

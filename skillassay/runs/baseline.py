@@ -16,9 +16,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from skillassay.canonical import JsonProblem, parse_json, pretty_text
+from skillassay.canonical import pretty_text
 from skillassay.contract.frozen import frozen_differences
 from skillassay.errors import InputError, StoreError
+from skillassay.formats import read_object
 from skillassay.holdout.doubts import TUNING
 from skillassay.inside import write_inside
 from skillassay.runs.record import content_digest
@@ -154,17 +155,7 @@ def load_pinned(root: Path) -> tuple[dict[str, Any], Baseline] | None:
     if not path.is_symlink() and not path.exists():
         return None
     hint = "restore it from git, or pin a run again"
-    try:
-        value = parse_json(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, JsonProblem) as error:
-        raise StoreError(f"{BASELINE_PATH} cannot be read: {error}", hint=hint) from error
-    version = value.get("baseline") if isinstance(value, dict) else None
-    if not isinstance(value, dict) or type(version) is not int or version < 1:
-        raise StoreError(f"{BASELINE_PATH} is no baseline", hint=hint)
-    if version > BASELINE_VERSION:
-        raise StoreError(
-            f"{BASELINE_PATH} has format {version}, newer than {BASELINE_VERSION}", hint="update skillassay"
-        )
+    value = read_object(path, "baseline", BASELINE_VERSION, where=BASELINE_PATH, what="no baseline", hint=hint)
     frozen, baseline = value.get("frozen"), baseline_from_json(value)
     if not isinstance(frozen, dict) or set(frozen) != set(AGREE) or baseline is None or not baseline.pinned:
         raise StoreError(f"{BASELINE_PATH} does not say what it was made under", hint=hint)

@@ -242,7 +242,7 @@ def lift_of(
     rows = [row for row in rows if skill_path in {None, row.planned.skill_path} and row.n_answer > 0]
     arms = {mode: mean_shares(rows, mode) for mode in (of, against)}
     cases = dict.fromkeys(case for case in arms[of] if case in arms[against])
-    differences = [float(arms[of][case] - arms[against][case]) for case in cases]
+    differences = [arms[of][case] - arms[against][case] for case in cases]
     steps = [Fraction(1, row.n_answer) for row in rows if _case(row) in cases]
     scored = [row for row in rows if _case(row) in cases and row.record.outcome.scored]
     first, second = ([row for row in scored if row.planned.mode is mode] for mode in arms)

@@ -1,4 +1,4 @@
-"""How far two judges agree: raw agreement, Cohen's kappa, phi, and one judge's sensitivity and specificity.
+"""How far two raters agree: Cohen's kappa and phi.
 
 Owns the closed forms on a table of counts. What is undefined is None with its reason, never 0 or 1: a judge that always
 says the same has no kappa to speak of. Unit: shares; kappa and phi between -1 and 1.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from fractions import Fraction
 
 from skillassay.statistics.interval import CONFIDENCE, Estimate, Interval, two_sided_z
 from skillassay.statistics.rates import wilson
@@ -16,58 +16,12 @@ from skillassay.statistics.rates import wilson
 NOTHING = "no item was judged by both"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
-    """A count of its denominator, with what follows from both."""
-
-    count: int
-    n: int
-
-    @property
-    def value(self) -> float | None:
-        """The share; None of nothing."""
-        return self.count / self.n if self.n else None
-
-    @property
-    def interval(self) -> Interval | None:
-        """Wilson's 95 % interval; None of nothing."""
-        return wilson(self.count, self.n)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Confusion:
-    """Verdicts of a judge against the truth, each as PASS (true) or FAIL. The one the judge is measured by is the
-    truth."""
-
-    true_pass: int
-    false_pass: int
-    false_fail: int
-    true_fail: int
-
-    def __post_init__(self) -> None:
-        if min(self.true_pass, self.false_pass, self.false_fail, self.true_fail) < 0:
-            raise ValueError(f"{self} holds a negative count")
-
-    @property
-    def sensitivity(self) -> Share:
-        """Of what is truly PASS, the share that the judge passed."""
-        return Share(count=self.true_pass, n=self.true_pass + self.false_fail)
-
-    @property
-    def specificity(self) -> Share:
-        """Of what is truly FAIL, the share that the judge failed."""
-        return Share(count=self.true_fail, n=self.true_fail + self.false_pass)
-
-    @property
-    def agreement(self) -> Share:
-        """The share of items on which judge and truth agree."""
-        agreed = self.true_pass + self.true_fail
-        return Share(count=agreed, n=agreed + self.false_pass + self.false_fail)
-
-    @property
-    def table(self) -> tuple[tuple[int, int], tuple[int, int]]:
-        """Rows the judge, columns the truth, PASS first."""
-        return (self.true_pass, self.false_pass), (self.false_fail, self.true_fail)
+def exact_kappa(table: Sequence[Sequence[int]]) -> Fraction | None:
+    """Cohen's kappa as an exact fraction, to be compared with a target; None of nothing, and where chance gives 1."""
+    rows, columns, n = _margins(table)
+    observed = sum(table[i][i] for i in range(len(table)))
+    expected = sum(row * column for row, column in zip(rows, columns, strict=True))
+    return None if n == 0 or expected == n * n else Fraction(observed * n - expected, n * n - expected)
 
 
 def cohens_kappa(table: Sequence[Sequence[int]], *, confidence: float = CONFIDENCE) -> Estimate:
@@ -90,7 +44,9 @@ def cohens_kappa(table: Sequence[Sequence[int]], *, confidence: float = CONFIDEN
     if n in rows or n in columns:
         return Estimate(value=0.0, reason="one rater always said the same word: agreement is what chance gives")
     chance = expected / (n * n)
-    kappa = (observed / n - chance) / (1 - chance)
+    exact = exact_kappa(table)
+    assert exact is not None
+    kappa = float(exact)
     error = _kappa_error(table, kappa=kappa, chance=chance)
     if observed in {0, n} or error == 0:
         raw = wilson(observed, n, confidence=confidence)

@@ -1,7 +1,7 @@
 """The mean of paired differences with its sign-flip p-value and interval: the figures behind the lift in use.
 
-Owns the inversion of the sign-flip test on floats. Exact only for differences that are symmetric about their centre;
-``bounded`` has the interval that needs no symmetry, ``signflip`` the exact test on whole steps.
+Owns the inversion of the sign-flip test. Exact only for differences that are symmetric about their centre;
+``bounded`` has the interval that needs no symmetry, ``signflip`` the test.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from statistics import fmean
 
 from skillassay.statistics.interval import CONFIDENCE, Interval
+from skillassay.statistics.signflip import sign_flip_test
 
 EXACT_CASES = 14
 """Up to this many cases all 2^n sign patterns are enumerated; beyond it a seeded sample of patterns is drawn."""
@@ -43,7 +45,7 @@ class PairedDifference:
 
 
 def paired_difference(
-    differences: Sequence[float], *, step: float, bound: float = 1.0, confidence: float = CONFIDENCE, seed: int = 0
+    differences: Sequence[Fraction], *, step: float, bound: float = 1.0, confidence: float = CONFIDENCE, seed: int = 0
 ) -> PairedDifference:
     """Mean paired difference, its sign-flip p-value and the interval that inverts the sign-flip test.
 
@@ -56,8 +58,10 @@ def paired_difference(
     n = len(differences)
     if n == 0:
         return PairedDifference(n=0, mean=None, interval=None, p_value=None)
-    mean = fmean(differences)
-    means = _subset_means(differences, seed)
+    test = sign_flip_test(differences, seed=seed)
+    values = [float(difference) for difference in differences]
+    mean = fmean(values)
+    means = _subset_means(values, seed)
     # Of all 2^n patterns (the empty subset included) a tail of k on each side leaves the k-th smallest and the k-th
     # largest subset mean as ends.
     n_patterns = 2**n if n <= EXACT_CASES else SAMPLED_PATTERNS
@@ -66,7 +70,7 @@ def paired_difference(
     if tail >= 1:
         low, high = (_settled(end) for end in (means[tail - 1] - step / 2, means[-tail] + step / 2))
         interval = Interval(low=max(-bound, low), high=min(bound, high))
-    return PairedDifference(n=n, mean=mean, interval=interval, p_value=sign_flip_p(differences, seed=seed))
+    return PairedDifference(n=n, mean=mean, interval=interval, p_value=None if test is None else float(test.two_sided))
 
 
 def _settled(end: float) -> float:
@@ -89,26 +93,3 @@ def _subset_means(differences: Sequence[float], seed: int) -> list[float]:
         if chosen:
             means.append(fmean(chosen))
     return sorted(means)
-
-
-def sign_flip_p(differences: Sequence[float], *, seed: int = 0) -> float | None:
-    """Two-sided p-value of the sign-flip permutation test that the differences are centred at zero; None for n = 0.
-
-    The share of sign patterns whose absolute sum is at least the observed one (Fisher, "The Design of Experiments",
-    1935, section 21). Exact up to EXACT_CASES pairs, beyond it a seeded sample that counts the observed pattern too.
-    """
-    n = len(differences)
-    if n == 0:
-        return None
-    observed = abs(math.fsum(differences)) - ROUNDING
-    if n <= EXACT_CASES:
-        sums = [0.0]
-        for value in differences:
-            sums = [total + value for total in sums] + [total - value for total in sums]
-        return sum(abs(total) >= observed for total in sums) / len(sums)
-    draw = random.Random(seed)  # noqa: S311 - a reproducible sample, not a secret
-    extreme = 1
-    for _ in range(SAMPLED_PATTERNS):
-        total = math.fsum(value if draw.getrandbits(1) else -value for value in differences)
-        extreme += abs(total) >= observed
-    return extreme / (SAMPLED_PATTERNS + 1)

@@ -77,6 +77,7 @@ EXCEPTIONS = {
     "suites.normal": FORMS,
     "suites.expectation": "what a trial activated, which enters no score and no line",
     "inside": KEEPS,
+    "formats": "refuses a file of another format and decides nothing of one that it reads",
     "ledger": KEEPS,
     "regular": KEEPS,
     "locks.evidence": KEEPS,

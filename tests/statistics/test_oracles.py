@@ -18,7 +18,7 @@ from statsmodels.stats.inter_rater import cohens_kappa as kappa_of_statsmodels
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from skillassay.statistics.agreement import Confusion, cohens_kappa, phi
+from skillassay.statistics.agreement import cohens_kappa, phi
 from skillassay.statistics.bounded import bounded_mean
 from skillassay.statistics.clustered import clustered_mean
 from skillassay.statistics.multiple import holm
@@ -127,17 +127,6 @@ def test_phi_is_matthews_correlation(table: tuple[tuple[int, int], tuple[int, in
         assert any(len(set(side)) == 1 for side in zip(*pairs, strict=True))
     else:
         assert found == pytest.approx(matthews_corrcoef(*zip(*pairs, strict=True)), abs=1e-9)
-
-
-@settings(deadline=None)
-@given(st.tuples(CELLS, CELLS, CELLS, CELLS))
-def test_sensitivity_and_specificity_have_their_own_denominators(cells: tuple[int, int, int, int]) -> None:
-    """Of what is truly PASS, of what is truly FAIL; None of nothing."""
-    a, b, c, d = cells
-    found = Confusion(true_pass=a, false_pass=b, false_fail=c, true_fail=d)
-    assert (found.sensitivity.count, found.sensitivity.n) == (a, a + c)
-    assert (found.specificity.count, found.specificity.n) == (d, d + b)
-    assert (found.sensitivity.value is None) == (a + c == 0)
 
 
 @settings(deadline=None)
