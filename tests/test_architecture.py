@@ -32,21 +32,21 @@ formats      documents agents.claude_code agents.codex agents.commands agents.ge
 .            models.tape runs.record skills.adk_lints skills.digest skills.frontmatter skills.git_folder skills.lints
 .            suites.facts suites.files
 kept         calibration.certificate people.adjudication runs.hushed runs.retention
-readers      schema agents.ending calibration.standing checks.__init__ isolation.script locks.lockfile models.gemini
-.            models.openai_chat models.recording models.replay runs.store skills.skill suites.normal
+readers      schema agents.ending checks.__init__ isolation.script locks.lockfile models.gemini models.openai_chat
+.            models.recording models.replay runs.store skills.skill suites.normal
 lists        agents.described contract.downgrades contract.frozen holdout.sealed models.reply_store people.waiver
 .            scoring.code suites.drift
 rules        tools agents.known contract.contract fixture.rules holdout.voiding judging.reply locks.lock
 .            locks.revisions models.caching people.effective skills.bump skills.discovery suites.case
-judgement    agents.about calibration.items contract.stated fixture.server holdout.leakage holdout.withholding
+judgement    agents.about calibration.judged contract.stated fixture.server holdout.leakage holdout.withholding
 .            judging.behavior judging.judge locks.base_lock locks.binding models.agent runs.keeping runs.plan
 .            skills.names suites.controls suites.exposure suites.kept suites.traits
-proofs       calibration.verdicts locks.relock runs.attempts suites.references
-project      project prompts calibration.calibrating calibration.references locks.stored_proof models.opening
-.            scoring.scores subjects.adk_model subjects.adk_scripts subjects.adk_skills subjects.base
-arms         calibration.importing calibration.labelling gate.rows people.review scoring.arms scoring.billing
-.            scoring.effects scoring.matrices scoring.regression scoring.repeats scoring.since subjects.equipment
-.            subjects.offering suites.freshness suites.parts
+proofs       calibration.coverage calibration.items locks.relock runs.attempts suites.references
+project      project prompts calibration.references calibration.standing calibration.verdicts locks.stored_proof
+.            models.opening scoring.scores subjects.adk_model subjects.adk_scripts subjects.adk_skills subjects.base
+arms         calibration.calibrating calibration.importing calibration.labelling gate.rows people.review scoring.arms
+.            scoring.billing scoring.effects scoring.matrices scoring.regression scoring.repeats scoring.since
+.            subjects.equipment subjects.offering suites.freshness suites.parts
 conditions   gate.skills gate.trials holdout.hidden holdout.searching people.approval people.looked scoring.slices
 breakdown    gate.approval holdout.doubts holdout.sealing people.waiving scoring.breakdown
 themes       gate.asked gate.behavior gate.contract gate.holdout gate.judge gate.regression gate.slices people.audit

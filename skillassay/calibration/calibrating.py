@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 
-from skillassay.calibration.certificate import Certificate, n_left_out, pairs_of, settled_points
-from skillassay.calibration.labels import HUMAN, Labels, Point
+from skillassay.calibration.certificate import Certificate, following, n_left_out, pairs_of, settled_points
+from skillassay.calibration.coverage import coverage_shortfalls
+from skillassay.calibration.items import statements_of
+from skillassay.calibration.judged import Statement, answered_names, judged_points
+from skillassay.calibration.labels import HUMAN, Labels, Point, read_labels
 from skillassay.calibration.measure import Agreement, Pair, Verbosity, agreement_of, shortfalls, verbosity_of
 from skillassay.calibration.pin import JudgePin, pin_of_run
 from skillassay.calibration.verdicts import Verdicts, asked_verdicts, recorded_verdicts
@@ -41,6 +44,7 @@ class Calibration:
     agreement: Agreement
     verbosity: Verbosity
     n_disputed: int
+    n_changed: int
     between: tuple[BetweenPeople, ...]
     why_not: tuple[str, ...]
 
@@ -62,20 +66,22 @@ def calibrate_run(root: Path, run: str | None, labels: Labels, terms: Calibratio
         raise InputError(message, hint="ask the judge about them: skillassay calibrate --ask")
     unread = [point for point in settled if point not in verdicts.said and point not in verdicts.unanswered]
     verdicts.unanswered |= dict.fromkeys(unread, "not in the run")
-    names = (record.judge.model for record in records)
-    return _compare(labels, cases, verdicts, pin=pin_of_run(header, names), terms=terms, origin=origin)
+    pin = pin_of_run(header, answered_names(records))
+    compared = _Compared(root=root, labels=labels, cases=cases, judged=judged_points(records), terms=terms)
+    return _compare(compared, verdicts, pin=pin, origin=origin)
 
 
 def calibrate_by_asking(
+    root: Path,
     judge: Model,
-    labels: Labels,
     cases: Mapping[str, Case],
     terms: JudgeTerms,
     *,
     origin: str,
     tell: Callable[[int, int], None],
 ) -> Calibration:
-    """Ask ``judge`` about every labelled answer to ``cases`` (by ``suite/id``), and compare."""
+    """Ask ``judge`` about every labelled answer to ``cases`` (by ``suite/id``), and compare. Raises ``StoreError``."""
+    labels = read_labels(root)
     digests = {name: case.digest for name, case in cases.items()}
     settled = _settled(labels, digests, origin)
     wanted: dict[str, set[str]] = {}
@@ -95,7 +101,9 @@ def calibrate_by_asking(
         prompt=FIXED_PROMPTS.judge,
         max_output_tokens=terms.max_output_tokens,
     )
-    return _compare(labels, digests, verdicts, pin=pin, terms=terms.calibration, origin=origin)
+    judged = statements_of(cases.values())
+    compared = _Compared(root=root, labels=labels, cases=digests, judged=judged, terms=terms.calibration)
+    return _compare(compared, verdicts, pin=pin, origin=origin)
 
 
 def _settled(labels: Labels, cases: Mapping[str, str], origin: str) -> dict[Point, bool]:
@@ -107,23 +115,29 @@ def _settled(labels: Labels, cases: Mapping[str, str], origin: str) -> dict[Poin
     return settled
 
 
-def _compare(
-    labels: Labels,
-    cases: Mapping[str, str],
-    verdicts: Verdicts,
-    *,
-    pin: JudgePin,
-    terms: CalibrationTerms,
-    origin: str,
-) -> Calibration:
-    settled = settled_points(labels, cases, origin=origin)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Compared:
+    """What a judge is compared on. ``judged`` is everything that it decides, labelled or not."""
+
+    root: Path
+    labels: Labels
+    cases: Mapping[str, str]
+    judged: Collection[Statement]
+    terms: CalibrationTerms
+
+
+def _compare(compared: _Compared, verdicts: Verdicts, *, pin: JudgePin, origin: str) -> Calibration:
+    labels, terms = compared.labels, compared.terms
+    settled = settled_points(labels, compared.cases, origin=origin)
     certificate = Certificate(
         at=now_utc(),
         pin=replace(pin, answered=tuple(sorted({*pin.answered, *verdicts.answered}))),
-        cases=dict(cases),
+        cases=dict(compared.cases),
         verdicts={point: (settled[point], said) for point, said in verdicts.said.items()},
         unanswered=verdicts.unanswered,
     )
+    if origin == HUMAN:
+        certificate = following(compared.root, certificate)
     pairs = pairs_of(certificate, labels)
     agreement = agreement_of(pairs)
     authored = () if origin == HUMAN else ("authored labels show a tool at work and certify no judge",)
@@ -134,10 +148,12 @@ def _compare(
         agreement=agreement,
         verbosity=verbosity_of(pairs),
         n_disputed=len(labels.disputed(origin=origin)),
+        n_changed=len(labels.changed_since(certificate.first_at, origin=origin)),
         between=between_people(labels, origin=origin),
         why_not=(
             *authored,
             *shortfalls(agreement, terms, n_left_out=n_left_out(certificate, labels, origin=origin)),
+            *coverage_shortfalls(certificate, labels, compared.judged, terms),
         ),
     )
 

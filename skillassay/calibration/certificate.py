@@ -2,17 +2,20 @@
 
     {"calibration": 1, "at", "judge": pin, "cases": {SUITE/ID: digest},
      "pairs": [{"answer": ID, "criterion", "human": bool, "judge": bool}],
-     "unanswered": [{"answer": ID, "criterion", "why"}]}
+     "unanswered": [{"answer": ID, "criterion", "why"}],
+     "before": [{"at", "agreed", "n"}]}
 
 ``cases`` are all quality cases as they were; ``pairs`` and ``unanswered`` together are every point that people had
-settled on answers to these cases, so that nobody picks the labels that suit. Nothing derived is kept: counts and the
+settled on answers to these cases, so that nobody picks the labels that suit. ``before`` are the comparisons that stood
+in this place, oldest first: whoever has seen where a judge differs knows which word of his would make it agree, so that
+words changed since the first of them are left out and counted. Nothing else that is derived is kept: counts and the
 verdict on the judge are computed anew by whoever reads it, against the labels as they are then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +33,15 @@ _HINT = "restore it from git, or make it again with `skillassay calibrate`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Before:
+    """An earlier comparison of the same judge."""
+
+    at: str
+    agreed: int
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Certificate:
     """What one judge said. ``verdicts`` maps each point to (people, judge), ``unanswered`` to why there is none."""
 
@@ -38,6 +50,22 @@ class Certificate:
     cases: Mapping[str, str]
     verdicts: Mapping[Point, tuple[bool, bool]]
     unanswered: Mapping[Point, str]
+    before: tuple[Before, ...] = ()
+
+    @property
+    def first_at(self) -> str:
+        """When the judge was first compared with people."""
+        return self.before[0].at if self.before else self.at
+
+
+def following(root: Path, certificate: Certificate) -> Certificate:
+    """``certificate`` with the comparisons of the same judge that came before it. Raises :class:`StoreError`."""
+    path = root / certificate_name(certificate.pin)
+    if not path.exists():
+        return certificate
+    last = _load(path, root)
+    agreed = sum(human is judge for human, judge in last.verdicts.values())
+    return replace(certificate, before=(*last.before, Before(at=last.at, agreed=agreed, n=len(last.verdicts))))
 
 
 def certificate_name(pin: JudgePin) -> str:
@@ -61,6 +89,7 @@ def write_certificate(root: Path, certificate: Certificate) -> str:
             {"answer": answer, "criterion": criterion, "why": why}
             for (answer, criterion), why in sorted(certificate.unanswered.items())
         ],
+        "before": [{"at": one.at, "agreed": one.agreed, "n": one.n} for one in certificate.before],
     }
     try:
         write_inside(root, name, pretty_text(value).encode())
@@ -91,13 +120,32 @@ def _parse(value: Mapping[str, Any]) -> Certificate:
         if point in verdicts or not all(type(one) is bool for one in said):
             raise ValueError(f"the pair of {point[0][:12]}, {point[1]!r} stands twice or is no pair")
         verdicts[point] = said
+    unanswered = {(item["answer"], item["criterion"]): item["why"] for item in value["unanswered"]}
+    texts = [value["at"], *value["cases"].items(), *verdicts, *unanswered.items()]
+    if not all(isinstance(text, str) for text in _flat(texts)) or verdicts.keys() & unanswered.keys():
+        raise TypeError("what should be a text is none, or a point stands in both lists")
     return Certificate(
-        at=str(value["at"]),
+        at=value["at"],
         pin=pin_from_json(value["judge"]),
-        cases={str(name): str(digest) for name, digest in value["cases"].items()},
+        cases=dict(value["cases"]),
         verdicts=verdicts,
-        unanswered={(item["answer"], item["criterion"]): str(item["why"]) for item in value["unanswered"]},
+        unanswered=unanswered,
+        before=tuple(_before(item) for item in value.get("before", ())),
     )
+
+
+def _flat(value: object) -> Iterator[object]:
+    if isinstance(value, list | tuple):
+        for item in value:
+            yield from _flat(item)
+    else:
+        yield value
+
+
+def _before(item: Mapping[str, Any]) -> Before:
+    if not isinstance(item["at"], str) or type(item["agreed"]) is not int or type(item["n"]) is not int:
+        raise TypeError(f"{item!r} is no earlier comparison")
+    return Before(at=item["at"], agreed=item["agreed"], n=item["n"])
 
 
 def settled_points(labels: Labels, cases: Mapping[str, str], *, origin: str = HUMAN) -> dict[Point, bool]:
@@ -111,22 +159,27 @@ def settled_points(labels: Labels, cases: Mapping[str, str], *, origin: str = HU
 
 
 def n_left_out(certificate: Certificate, labels: Labels, *, origin: str = HUMAN) -> int:
-    """How many decided points on these cases are no pair: without a verdict of the judge, or disputed."""
+    """How many decided points on these cases are no pair.
+
+    Without a verdict of the judge, disputed, or decided otherwise once it could be known what the judge says.
+    """
     cases, answers = certificate.cases, labels.answers
-    disputed = [
-        answers[name]
-        for name, _ in labels.disputed(origin=origin)
+    changed = labels.changed_since(certificate.first_at, origin=origin)
+    doubtful = {
+        (name, criterion)
+        for name, criterion in {*labels.disputed(origin=origin), *changed}
         if cases.get(f"{answers[name].suite}/{answers[name].case_id}") == answers[name].case_digest
-    ]
-    return len(certificate.unanswered) + len(disputed)
+    }
+    return len(doubtful | certificate.unanswered.keys())
 
 
 def pairs_of(certificate: Certificate, labels: Labels) -> tuple[Pair, ...]:
     """The pairs, with the lengths of their answers as the labels tell them."""
+    changed = labels.changed_since(certificate.first_at)
     return tuple(
         Pair(point=point, human=human, judge=judge, n_chars=len(labels.answers[point[0]].text))
         for point, (human, judge) in certificate.verdicts.items()
-        if point[0] in labels.answers
+        if point[0] in labels.answers and point not in changed
     )
 
 

@@ -11,6 +11,7 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from skillassay.calibration.judged import Statement
 from skillassay.calibration.labels import LabelledAnswer, Point
 from skillassay.runs.record import TrialRecord
 from skillassay.suites.case import BEHAVIOR_MARKS, Case, Criterion
@@ -46,6 +47,11 @@ def judged_criteria(case: Case) -> tuple[Criterion, ...]:
             ),
         )
     return (*prose, *case.rubric)
+
+
+def statements_of(cases: Iterable[Case]) -> frozenset[Statement]:
+    """Everything that a judge decides of these cases."""
+    return frozenset((f"{case.suite}/{case.id}", item.id) for case in cases for item in judged_criteria(case))
 
 
 def labelled_answer(record: TrialRecord, case_digest: str) -> LabelledAnswer | None:

@@ -11,7 +11,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from skillassay.calibration.items import Item, build_items
-from skillassay.calibration.labels import HUMAN, UNDONE, Label, Labels, Point, append_answer, append_label, read_labels
+from skillassay.calibration.labels import (
+    HUMAN,
+    SKIP,
+    UNDONE,
+    Label,
+    Labels,
+    Point,
+    append_answer,
+    append_label,
+    read_labels,
+)
 from skillassay.errors import InputError
 from skillassay.people.names import same_name
 from skillassay.project import load_project
@@ -66,7 +76,7 @@ class Session:
         append_label(self.root, label)
 
 
-def load_session(root: Path, run: str | None, *, by: str, seed: int) -> Session:
+def load_session(root: Path, run: str | None, *, by: str, seed: int, again: bool = False) -> Session:
     """The session of ``by`` over a stored run (the newest for None): its answers to the cases as they are now.
 
     Hidden cases are left out, since labels are committed. Raises :class:`UsageError` for a run that keeps no texts,
@@ -85,14 +95,19 @@ def load_session(root: Path, run: str | None, *, by: str, seed: int) -> Session:
     if not items:
         hint = "label a run made with the cases as they are: `skillassay eval`"
         raise InputError(f"run {header['id']} has no answer with a criterion that a judge decides", hint=hint)
-    return begin_session(root, by=" ".join(by.split()), items=items, labels=read_labels(root))
+    return begin_session(root, by=" ".join(by.split()), items=items, labels=read_labels(root), again=again)
 
 
-def begin_session(root: Path, *, by: str, items: Sequence[Item], labels: Labels) -> Session:
-    """A session of ``by`` over ``items``, going on from what the person has said before."""
+def begin_session(root: Path, *, by: str, items: Sequence[Item], labels: Labels, again: bool = False) -> Session:
+    """A session of ``by`` over ``items``, going on from what the person has said before.
+
+    ``again`` offers once more what he skipped and what people disagree on.
+    """
     last: dict[Point, str] = {}
     for label in labels.labels:
         if label.origin == HUMAN and same_name(label.by, by):
             last[label.point] = label.verdict
-    done = {point for point, verdict in last.items() if verdict != UNDONE}
+    done = {point for point, verdict in last.items() if verdict != UNDONE and not (again and verdict == SKIP)}
+    if again:
+        done -= set(labels.disputed())
     return Session(root=root, by=by, items=items, known_answers=set(labels.answers), done=done)

@@ -92,6 +92,17 @@ class Labels:
         agreed = {point: {one.verdict for one in words} for point, words in self.said(origin=origin).items()}
         return {point: verdicts == {PASS} for point, verdicts in agreed.items() if len(verdicts) == 1}
 
+    def changed_since(self, at: str, *, origin: str = HUMAN) -> frozenset[Point]:
+        """The points on which somebody says otherwise now than he last had when ``at`` came, an ISO time in UTC."""
+        before = Labels(answers=self.answers, labels=tuple(one for one in self.labels if one.at <= at))
+        then = {(point, word.by): word.verdict for point, words in before.said(origin=origin).items() for word in words}
+        now: dict[Point, tuple[Label, ...]] = self.said(origin=origin)
+        return frozenset(
+            point
+            for (point, by), verdict in then.items()
+            if not any(same_name(word.by, by) and word.verdict == verdict for word in now.get(point, ()))
+        )
+
     def disputed(self, *, origin: str = HUMAN) -> tuple[Point, ...]:
         """The points on which people do not say the same. No number of them outvotes another."""
         return tuple(p for p, words in self.said(origin=origin).items() if len({one.verdict for one in words}) > 1)

@@ -12,6 +12,9 @@ from typing import Any
 
 from skillassay.canonical import Json, short_digest
 
+UNNAMED = "(no name)"
+"""Stands among the names as answered for replies that told none, where others did."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgePin:

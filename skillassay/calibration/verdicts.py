@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from skillassay.calibration.items import labelled_answer
+from skillassay.calibration.judged import PROSE_MARKS
 from skillassay.calibration.labels import LabelledAnswer, Point
 from skillassay.contract.terms import JudgeTerms
 from skillassay.errors import TrialError
@@ -19,9 +20,7 @@ from skillassay.judging.behavior import ask_verdict, judge_marks, parse_answer
 from skillassay.judging.judge import ask_judge, parse_verdicts, ungrounded
 from skillassay.models.base import Model
 from skillassay.runs.record import TrialRecord
-from skillassay.suites.case import BEHAVIOR_MARKS, Case
-
-PROSE_MARKS = BEHAVIOR_MARKS[2:]
+from skillassay.suites.case import Case
 
 
 @dataclass(slots=True, kw_only=True)

@@ -8,7 +8,7 @@ import click
 
 from skillassay.calibration.calibrating import NO_LABELS_HINT, Calibration, calibrate_by_asking, calibrate_run
 from skillassay.calibration.certificate import certificate_name, write_certificate
-from skillassay.calibration.labels import HUMAN, LABELS_PATH, ORIGINS, Labels, read_labels
+from skillassay.calibration.labels import HUMAN, LABELS_PATH, ORIGINS, read_labels
 from skillassay.cli.output import columns, emit, emit_json, say
 from skillassay.errors import Exit, InputError
 from skillassay.models.naming import FIXTURE
@@ -51,7 +51,7 @@ def command(ctx: click.Context, *, run: str | None, ask: bool, judge_model: str 
         raise InputError(f"{LABELS_PATH} has no label", hint=NO_LABELS_HINT)
     project = load_project(root)
     if ask:
-        found = _ask(project, labels, judge_model, origin)
+        found = _ask(project, judge_model, origin)
     else:
         found = calibrate_run(root, run, labels, project.contract.judge.calibration, origin=origin)
     if form == "json":
@@ -65,7 +65,7 @@ def command(ctx: click.Context, *, run: str | None, ask: bool, judge_model: str 
     return int(Exit.FAILED if found.why_not else Exit.PASSED)
 
 
-def _ask(project: Project, labels: Labels, judge_model: str | None, origin: str) -> Calibration:
+def _ask(project: Project, judge_model: str | None, origin: str) -> Calibration:
     require_usable(project, "the judge is asked")
     terms = project.contract.judge
     spec = judge_model or terms.model
@@ -77,4 +77,4 @@ def _ask(project: Project, labels: Labels, judge_model: str | None, origin: str)
 
     rules = load_fixtures(project.root, project.contract) if spec == FIXTURE else None
     with open_model(spec, Opening(side="judge", root=project.root, rules=rules)) as judge:
-        return calibrate_by_asking(judge, labels, cases, terms, origin=origin, tell=tell)
+        return calibrate_by_asking(project.root, judge, cases, terms, origin=origin, tell=tell)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -24,9 +25,12 @@ PROMPT = "[p]ass  [f]ail  [s]kip  [u]ndo  [q]uit"
 @click.option("--by", required=True, metavar="NAME", help="Who labels: a person's name.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the order of the answers.")
 @click.option("--from", "source", metavar="FILE", help="Take labels made elsewhere: JSON lines.")
-@click.option("--origin", type=click.Choice(ORIGINS), default="human", show_default=True, help="Of --from alone.")
+@click.option("--origin", type=click.Choice(ORIGINS), help="With --from: who found them, by reading or by writing.")
+@click.option("--again", is_flag=True, help="Offer also what you skipped and what people disagree on.")
 @click.pass_context
-def command(ctx: click.Context, *, run: str | None, by: str, seed: int, source: str | None, origin: str) -> int:
+def command(
+    ctx: click.Context, /, *, run: str | None, by: str, source: str | None, origin: str | None, **order: Any
+) -> int:
     """Say of answers of a run (the newest, or RUN by id or prefix) whether they meet what the judge decides.
 
     One criterion of one answer at a time: the query, the answer, the statement. Nothing tells which mode gave the
@@ -35,7 +39,8 @@ def command(ctx: click.Context, *, run: str | None, by: str, seed: int, source: 
     answers with them.
 
     With --from a file of {"suite", "case", "answer", "criterion", "verdict"} a line is taken instead, under --by and
-    --origin; labels of origin authored certify no judge.
+    --origin: human for what a person found by reading, authored for what was written with its answer and certifies no
+    judge.
 
     Reads the stored run and the suites; writes evals/labels.jsonl.
 
@@ -43,20 +48,22 @@ def command(ctx: click.Context, *, run: str | None, by: str, seed: int, source: 
     left, or no such run.
     """
     root = Path(ctx.obj["root"])
-    nobody = name_problem(by) if origin == "human" else None
+    if source is not None and origin is None:
+        raise click.UsageError("--from needs --origin: human for labels found by reading, authored for all others")
+    nobody = name_problem(by) if origin != "authored" else None
     if nobody is not None:
         raise UsageError(f"--by {nobody}", hint="a person labels, under a name of their own")
-    if source is not None:
+    if source is not None and origin is not None:
         taken = import_labels(root, Path(source), by=" ".join(by.split()), origin=origin)
         emit(f"{taken} labels taken from {source} into {LABELS_PATH}, by {by}, origin {origin}")
         return int(Exit.PASSED)
-    if origin != "human":
+    if origin is not None:
         raise click.UsageError("--origin goes with --from: what is labelled here is labelled by a person")
-    return _session(root, run, by=by, seed=seed)
+    return _session(root, run, by=by, **order)
 
 
-def _session(root: Path, run: str | None, *, by: str, seed: int) -> int:
-    session = load_session(root, run, by=by, seed=seed)
+def _session(root: Path, run: str | None, *, by: str, seed: int, again: bool) -> int:
+    session = load_session(root, run, by=by, seed=seed, again=again)
     say(f"{len(session.items)} points, {session.n_left} left for {by}; every word is kept at once")
     _ask_all(session)
     n_said = len(session.said)

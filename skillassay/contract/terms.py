@@ -55,13 +55,17 @@ class CandidateTerms:
 class CalibrationTerms:
     """What a judge must reach on labels of people before its verdicts certify anything. A contract may only raise it.
 
-    ``min_each`` is the least number of labels of each kind, passed and failed.
+    ``min_each`` is the least number of labels of each kind, passed and failed, and of each way of judging that is used.
+    ``min_answers`` and ``min_statements`` say over how much they are spread: distinct answers, and distinct criteria of
+    cases (all of them where fewer are judged).
     """
 
     agreement_min: Fraction = Fraction(17, 20)
     kappa_min: Fraction = Fraction(3, 5)
     min_labels: int = 20
     min_each: int = 5
+    min_answers: int = 10
+    min_statements: int = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

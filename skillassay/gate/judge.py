@@ -118,6 +118,9 @@ def calibrated_line(standing: Standing) -> GateLine:
             "judge_alone": found.judge_alone,
             "both_fail": found.both_fail,
         }
+        if standing.n_before:
+            number += f", compared for the {standing.n_before + 1}. time"
+            counts["compared_before"] = standing.n_before
     return GateLine(
         name="judge_calibrated",
         status=Status.PASSED if standing.is_calibrated else Status.FAILED,

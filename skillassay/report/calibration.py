@@ -30,6 +30,8 @@ def calibration_json(found: Calibration) -> dict[str, Json]:
         **_rates_json(found.agreement),
         "verbosity": _verbosity_json(found.verbosity),
         "disputed": found.n_disputed,
+        "changed_since_first": found.n_changed,
+        "before": [{"at": one.at, "agreed": one.agreed, "n": one.n} for one in found.certificate.before],
         "unanswered": dict(sorted(Counter(found.certificate.unanswered.values()).items())),
         "between_people": [
             {
@@ -145,6 +147,14 @@ def _counted(found: Calibration) -> list[str]:
     lines = []
     if found.n_disputed:
         lines.append(f"{found.n_disputed} points on which people disagree, left out: they are to be talked about")
+    if found.n_changed:
+        lines.append(
+            f"{found.n_changed} points decided otherwise since the judge was first compared, left out: "
+            "who has seen its verdicts is no witness any more"
+        )
+    if found.certificate.before:
+        first, n = found.certificate.before[0], len(found.certificate.before)
+        lines.append(f"compared {n} times before; first on {first.at}: {first.agreed} of {first.n} agreed")
     if found.certificate.unanswered:
         why = Counter(found.certificate.unanswered.values())
         words = ", ".join(f"{one_line(reason)} {n}" for reason, n in sorted(why.items()))

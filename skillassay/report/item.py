@@ -5,10 +5,13 @@ from __future__ import annotations
 import textwrap
 
 from skillassay.calibration.items import Item
+from skillassay.errors import TrialError
+from skillassay.judging.behavior import parse_answer
 from skillassay.printable import one_line
 
 RULE = "-"
-MAX_FILE_CHARS = 20_000
+TAB = 4
+_MOST_INDENT = 40
 
 
 def render_item(item: Item, *, n_left: int, with_answer: bool, columns: int) -> str:
@@ -20,14 +23,32 @@ def render_item(item: Item, *, n_left: int, with_answer: bool, columns: int) -> 
             lines += _part(f"file {one_line(file.path)}", file.text or "(not a text)", columns)
         if item.case.reference is not None:
             lines += _part("reference (an answer known to be right)", item.case.reference, columns)
-        lines += _part("answer", item.answer.text, columns)
+        lines += _answer(item, columns)
     lines += _part(f"criterion, {n_left} left", item.criterion.text, columns)
     return "\n".join(lines)
 
 
+def _answer(item: Item, columns: int) -> list[str]:
+    """The answer whole, however long. Of a behaviour case its parts, as the judge reads them."""
+    text = item.answer.text
+    if item.case.behavior is None:
+        return _part("answer", text, columns)
+    try:
+        said = parse_answer(text)
+    except TrialError:
+        return _part("answer (not of the shape asked for)", text, columns)
+    title = f"answer (action {one_line(said.action)}, {'refused' if said.refused else 'not refused'})"
+    return _part(title, said.response, columns)
+
+
 def _part(title: str, text: str, columns: int) -> list[str]:
-    shown = text if len(text) <= MAX_FILE_CHARS else f"{text[:MAX_FILE_CHARS]} … ({len(text)} characters in all)"
-    lines = [f"{title}:"]
-    for line in shown.split("\n"):
-        lines += [f"  {part}" for part in textwrap.wrap(one_line(line), columns - 2) or [""]]
-    return lines
+    return [f"{title}:", *(part for line in text.split("\n") for part in _wrapped(line, columns))]
+
+
+def _wrapped(line: str, columns: int) -> list[str]:
+    """One line of a text, its indentation kept: code and lists mean something by it."""
+    expanded = line.expandtabs(TAB)
+    n_indent = min(len(expanded) - len(expanded.lstrip(" ")), _MOST_INDENT, columns // 2)
+    indent = " " * (2 + n_indent)
+    shown = one_line(line)
+    return textwrap.wrap(shown, columns, initial_indent=indent, subsequent_indent=indent) or [""]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -187,15 +187,14 @@ def _show_references(prepared: Prepared, judge: Model, writer: RunWriter) -> Non
 
 
 def _known(
-    root: Path, folder: Path, facts: RunFacts, header: Mapping[str, Any], records: Iterable[TrialRecord]
+    root: Path, folder: Path, facts: RunFacts, header: Mapping[str, Any], records: Collection[TrialRecord]
 ) -> Besides:
     """What a run is compared with, and what is known today of the judge of a live one."""
     known = Besides(run_id=header["id"], baseline=baseline_from_json(header.get("baseline")), cases=header["cases"])
     if facts.is_fixture:
         return known
     terms = read_calibration(header["contract"]["binding"]["judge"].get("calibration", {}))
-    answered = [record.judge.model for record in records if record.judge.n_calls]
-    standing = load_standing(root, header, answered, terms)
+    standing = load_standing(root, header, records, terms)
     judge = JudgeFacts(standing=standing, references=read_verdicts(folder))
     owner = header["contract"]["groups"]["identity"]["owner"]
     said = tuple(one for one in read_approvals(folder) if owner is None or not same_person(one.by, owner))

@@ -18,6 +18,8 @@ from skillassay.checks import CHECK_TYPES, PLUGIN_GROUP
 
 SCORING_FILES = (
     "calibration/certificate.py",
+    "calibration/coverage.py",
+    "calibration/judged.py",
     "calibration/labels.py",
     "calibration/measure.py",
     "calibration/pin.py",

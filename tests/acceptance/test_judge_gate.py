@@ -6,7 +6,7 @@ import json
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,16 +41,23 @@ def gate(cli: Cli) -> Ran:
 FURTHER = [{"id": f"r{i}", "text": f"It says number {i}."} for i in range(1, 10)]
 
 
-def label(cli: Cli, *, n: int = 12, wrong: int = 0, case: str = "one") -> None:
-    """Labels of a person on ``n`` greetings and ``n`` answers without one; ``wrong`` greetings are failed."""
+GREETINGS = tuple((case, "says-hello") for case in ("one", "two", "three"))
+
+
+def label(cli: Cli, *, n: int = 12, wrong: int = 0, about: Sequence[tuple[str, str]] = GREETINGS) -> None:
+    """Labels of a person on ``n`` greetings and ``n`` answers without one; ``wrong`` greetings are failed.
+
+    They go round the criteria that they are ``about``.
+    """
     lines = [
-        {"suite": "quality", "case": case, "answer": f"{text} {i}", "criterion": "says-hello", "verdict": verdict}
+        {"suite": "quality", "case": case, "answer": f"{text} {i}", "criterion": criterion, "verdict": verdict}
         for i in range(n)
+        for case, criterion in [about[i % len(about)]]
         for text, verdict in (("hello", "fail" if i < wrong else "pass"), ("good day", "fail"))
     ]
     path = cli.root / "made.jsonl"
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
-    assert cli("label", "--by", "Aiko Mori", "--from", str(path)).code == 0
+    assert cli("label", "--by", "Aiko Mori", "--from", str(path), "--origin", "human").code == 0
 
 
 ASK = ("calibrate", "--ask", "--judge-model", "gemini:judge")
@@ -216,7 +223,7 @@ def test_a_corrected_share_below_the_limit_fails(cli: Cli, server: LiveServer) -
     server.reads = lambda _, statement: "number 9" not in statement
     cli("eval", *MODELS)
     server.reads = lambda answer, _: "hello" in answer or answer[-1] in "01"
-    label(cli, n=10, case="c0")
+    label(cli, n=10, about=[(f"c{i % 3}", f"r{i}") for i in range(1, 10)] + [("c0", "says-hello")])
     assert cli(*ASK).code == 0
     found = line(gate(cli), "corrected_rate")
     assert found["counts"] == {"passed": 27, "judged": 30}

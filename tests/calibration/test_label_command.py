@@ -155,7 +155,7 @@ def elsewhere(root: Path, verdicts: dict[str, str], n: int = 12) -> Path:
 
 def test_a_judge_that_agrees_with_people_is_calibrated_by_asking_it(cli: Cli) -> None:
     """72 labels: the judge is asked on each, the numbers are what the definition gives, the file is written."""
-    assert cli("label", "--by", "Aiko Mori", "--from", str(elsewhere(cli.root, WORDS))).code == 0
+    assert cli("label", "--by", "Aiko Mori", "--from", str(elsewhere(cli.root, WORDS)), "--origin", "human").code == 0
     ran = cli("calibrate", "--ask", "--format", "json")
     assert ran.code == 0
     assert ran.json["counts"] == {"both_pass": 36, "human_alone": 0, "judge_alone": 0, "both_fail": 36}
@@ -167,7 +167,7 @@ def test_a_judge_that_agrees_with_people_is_calibrated_by_asking_it(cli: Cli) ->
 def test_a_judge_that_people_contradict_is_not(cli: Cli) -> None:
     """Exit 1, with the points that differ and the reason."""
     wrong = {"hello hello": "fail", "good day": "fail"}
-    cli("label", "--by", "Aiko Mori", "--from", str(elsewhere(cli.root, wrong)))
+    cli("label", "--by", "Aiko Mori", "--from", str(elsewhere(cli.root, wrong)), "--origin", "human")
     ran = cli("calibrate", "--ask")
     assert ran.code == 1
     assert "36 points differ" in ran.out
@@ -208,7 +208,7 @@ def test_labels_made_elsewhere_are_taken_whole_or_not_at_all(cli: Cli, field: st
     good = {"suite": "quality", "case": "one", "answer": "hello", "criterion": "says-hello", "verdict": "pass"}
     path = cli.root / "made.jsonl"
     path.write_text(f"{json.dumps(good)}\n{json.dumps(good | {field: value})}\n", encoding="utf-8")
-    ran = cli("label", "--by", "Aiko Mori", "--from", str(path))
+    ran = cli("label", "--by", "Aiko Mori", "--from", str(path), "--origin", "human")
     assert ran.code == 3
     assert words in ran.err
     assert "made.jsonl, line 2" in ran.err
@@ -257,3 +257,19 @@ def test_a_session_that_is_killed_keeps_every_word(cli: Cli) -> None:
     assert [line["verdict"] for line in made_labels(cli.root)] == ["pass", "fail"]
     assert b"4 left" in spawn(cli.root, "label", "--by", "Aiko Mori").stderr
     assert run_folder(cli.root).is_dir()
+
+
+def test_again_offers_what_was_skipped_and_what_people_disagree_on(cli: Cli) -> None:
+    """One point skipped, one disputed: two of six are offered once more."""
+    typed(cli.root, "spppff")
+    typed(cli.root, "pfpp", "Bo Lind")
+    assert b"0 left" in typed(cli.root, "").stderr
+    assert b"2 left" in typed(cli.root, "", "Aiko Mori", "--again").stderr
+
+
+def test_labels_from_a_file_must_say_where_they_come_from(cli: Cli) -> None:
+    """Nothing is taken for the reading of a person that nobody called so; exit 2."""
+    ran = cli("label", "--by", "Aiko Mori", "--from", str(elsewhere(cli.root, WORDS)))
+    assert ran.code == 2
+    assert "--from needs --origin" in ran.err
+    assert not (cli.root / LABELS_PATH).exists()

@@ -43,7 +43,8 @@ def standing(
 ) -> tuple[str, ...]:
     """Why the judge of a run on the one case is not calibrated."""
     about = CASES | {f"q/{name}": digest for name, digest in cases.items()}
-    return build_standing(certificates, said or labels(), pin, about, CalibrationTerms()).why_not
+    judged = {(name, "r") for name in CASES}
+    return build_standing(certificates, said or labels(), pin, about, CalibrationTerms(), judged=judged).why_not
 
 
 def test_a_judge_that_agrees_is_calibrated() -> None:
@@ -131,3 +132,21 @@ def test_wrong_pairs_moved_among_the_unanswered_certify_nothing() -> None:
     moved = {point: "whatever" for point in certificate().verdicts if point not in verdicts}
     found = standing(certificate(verdicts=verdicts, unanswered=moved))
     assert any("5 of 20 decided points have no verdict" in words for words in found)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"at": 5},
+        {"cases": {"q/one": None}},
+        {"unanswered": [{"answer": "a", "criterion": "r", "why": 3}]},
+        {"unanswered": [{"answer": ANSWERS[0].id, "criterion": "r", "why": "also a pair"}]},
+        {"before": [{"at": "2026-01-01", "agreed": True, "n": 20}]},
+    ],
+)
+def test_a_value_of_another_type_is_damage(tmp_path: Path, changed: dict[str, object]) -> None:
+    """Nothing is read as text that is none, and no point is both decided and open."""
+    path = tmp_path / write_certificate(tmp_path, certificate())
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | changed), encoding="utf-8")
+    with pytest.raises(StoreError, match="is damaged"):
+        read_certificates(tmp_path)
