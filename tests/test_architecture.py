@@ -58,9 +58,9 @@ preparation  locks.relocking runs.preparation runs.results
 freezing     contract.freeze
 headers      people.governed runs.header runs.rebuild scoring.comparison
 views        locks.proof report.base suites.routing
-asking       report.breakdown report.calibration report.comparison report.effects report.hints report.item report.parts
-.            report.people report.queue report.suites runs.asking
-reports      report.document report.table runs.evaluation
+asking       report.breakdown report.calibration report.comparison report.effects report.forest report.hints
+.            report.html_trials report.item report.parts report.people report.queue report.suites runs.asking
+reports      report.document report.html report.table runs.evaluation
 people       people.approving people.reviewing
 terminal     cli.options cli.output
 progress     cli.progress
@@ -84,6 +84,7 @@ LAZY = {
     "project": "building checks takes 20 ms of imports, which only a project with a suite may pay",
     "locks.locking": "git is started for --base alone",
     "subjects.opening": "ADK takes seconds to import, and is an extra",
+    "cli.show": "the template engine takes 40 ms, which only an HTML report may cost",
     "cli.check": "only a project with authored answers needs the reader of their rules",
     "launch": "it makes the environment in which the package can be imported",
 }

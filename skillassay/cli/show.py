@@ -12,7 +12,7 @@ from skillassay.report.document import SUMMARY_BYTES, render_markdown
 from skillassay.report.table import render_table
 from skillassay.runs.results import build_result
 
-FORMATS = ("table", "markdown", "json")
+FORMATS = ("table", "markdown", "json", "html")
 
 
 def show(view: RunView, form: str) -> None:
@@ -20,6 +20,10 @@ def show(view: RunView, form: str) -> None:
     if form == "json":
         result = build_result(view.facts, view.assessment, view.header, occurred_at=view.occurred_at)
         emit_json(result | people_json(view.assessment, view.effective))
+    elif form == "html":
+        from skillassay.report.html import render_html
+
+        emit(render_html(view).removesuffix("\n"))
     else:
         emit(render_markdown(view) if form == "markdown" else render_table(view, columns=columns()))
 
