@@ -23,8 +23,8 @@ foundation   blotting canonical findings checks.base checks.figures gate.lines i
 .            skills.content statistics.bounded statistics.clustered statistics.multiple statistics.passes
 .            statistics.rates statistics.signflip
 terms        formats inside ledger agents.base calibration.pin contract.groups contract.limits fixture.files
-.            locks.terms models.base models.endpoint models.wire statistics.agreement statistics.correction
-.            statistics.paired statistics.power
+.            locks.terms models.base models.endpoint models.wire report.annotations report.sarif statistics.agreement
+.            statistics.correction statistics.paired statistics.power
 replies      calibration.labels models.stored_reply
 formats      documents agents.claude_code agents.codex agents.commands agents.gemini_cli agents.launching
 .            calibration.measure checks.json_answer checks.lines checks.numbers checks.pattern checks.text fixture.base
@@ -58,8 +58,9 @@ preparation  locks.relocking runs.preparation runs.results
 freezing     contract.freeze
 headers      people.governed runs.header runs.rebuild scoring.comparison
 views        locks.proof report.base suites.routing
-asking       report.breakdown report.calibration report.comparison report.effects report.forest report.hints
-.            report.html_trials report.item report.parts report.people report.queue report.suites runs.asking
+asking       report.annotated report.breakdown report.calibration report.comparison report.effects report.forest
+.            report.hints report.html_trials report.item report.junit report.parts report.people report.queue
+.            report.spreadsheet report.suites runs.asking
 reports      report.document report.html report.table runs.evaluation
 people       people.approving people.reviewing
 terminal     cli.options cli.output

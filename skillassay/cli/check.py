@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from skillassay.canonical import Json
-from skillassay.cli.output import count_text, counted, emit, emit_json, first_step, print_findings
+from skillassay.cli.output import count_text, counted, emit, emit_commands, emit_json, first_step, print_findings
 from skillassay.clock import today
 from skillassay.contract.contract import incomplete_findings
 from skillassay.contract.stated import stated_findings
@@ -18,21 +18,26 @@ from skillassay.holdout.doubts import holdout_findings, inspect_holdout
 from skillassay.locks.locking import check_lock
 from skillassay.people.waiving import check_waivers
 from skillassay.project import Project, load_project
+from skillassay.report.annotations import finding_annotations, render_annotations
+from skillassay.report.sarif import sarif_json
 from skillassay.skills.skill import VERSION_MISSING
 from skillassay.suites.controls import control_findings
 from skillassay.suites.freshness import freshness_findings
+
+FORMATS = ("table", "json", "sarif", "github")
 
 
 @click.command("check")
 @click.option("--strict", is_flag=True, help="Warnings fail the check too.")
 @click.option("--base", metavar="REF", help="Also compare the lock with the one at this git revision.")
 @click.option("--notes/--no-notes", default=False, help="Show notes too.")
-@click.option("--format", "form", type=click.Choice(("table", "json")), default="table", show_default=True)
+@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
 @click.pass_context
 def command(ctx: click.Context, *, strict: bool, base: str | None, notes: bool, form: str) -> int:
     """Check all that needs no model: skills, suites, samples of checks, contract, fixtures, lock, versions, evidence.
 
-    Shows every problem of every file in one run, with code, file, line and next step.
+    Shows every problem of every file in one run, with code, file, line and next step; as sarif for code scanning, as
+    github with annotations beside the code.
 
     Reads the project; writes nothing; needs no network and no key.
 
@@ -51,14 +56,19 @@ def command(ctx: click.Context, *, strict: bool, base: str | None, notes: bool, 
     findings = sort_findings([*project.findings, *stated, *_fixture_findings(project), *more, *lock.findings])
     failing = {Severity.ERROR, Severity.WARNING} if strict else {Severity.ERROR}
     failed = any(finding.severity in failing for finding in findings)
+    shown = [one for one in findings if notes or one.severity is not Severity.NOTE]
     if form == "json":
         emit_json(_json(project, findings, failed=failed))
+    elif form == "sarif":
+        emit_json(sarif_json(shown))
     else:
         print_findings(findings, notes=notes)
         emit(_summary(project, findings))
         step = first_step(findings, frozenset({VERSION_MISSING}))
         if step is not None:
             emit(step)
+    if form == "github":
+        emit_commands(render_annotations(finding_annotations(shown)))
     return int(Exit.FAILED if failed else Exit.PASSED)
 
 

@@ -48,6 +48,11 @@ def emit(text: str) -> None:
     _write(command_safe(text.removesuffix("\n")))
 
 
+def emit_commands(text: str) -> None:
+    """Workflow commands of our own making for stdout; every text in them is escaped already."""
+    _write(text)
+
+
 def emit_json(value: Json) -> None:
     """JSON for stdout. What could break a log or a terminal is written as an escape: the value stays the same."""
     text = _ANYWHERE.sub(r"\\u0023", pretty_text(value).removesuffix("\n"))
