@@ -57,7 +57,7 @@ earlier      contract.frozen_result runs.baseline skills.earlier
 preparation  locks.relocking runs.preparation runs.results
 freezing     contract.freeze
 headers      people.governed runs.header runs.rebuild scoring.comparison
-views        locks.proof report.base suites.routing
+views        interop.statement locks.proof report.base suites.routing
 asking       report.annotated report.breakdown report.calibration report.comparison report.effects report.forest
 .            report.hints report.html_trials report.item report.junit report.parts report.people report.queue
 .            report.spreadsheet report.suites runs.asking
@@ -66,8 +66,8 @@ people       people.approving people.reviewing
 terminal     cli.options cli.output
 progress     cli.progress
 formats_out  cli.show
-commands     cli.approve cli.baseline cli.bump cli.calibrate cli.check cli.compare cli.e2e cli.evaluate cli.gate
-.            cli.holdout cli.import_ cli.label cli.lock cli.report cli.review cli.suite
+commands     cli.approve cli.baseline cli.bump cli.calibrate cli.check cli.compare cli.e2e cli.evaluate cli.export
+.            cli.gate cli.holdout cli.import_ cli.label cli.lock cli.report cli.review cli.suite
 recording    cli.record
 table        cli.main
 start        __main__

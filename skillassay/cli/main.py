@@ -32,6 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "review": ("review", "Show what of a run people must look at, or say what one decided."),
     "label": ("label", "Say of answers whether they meet what the judge decides, blind to it."),
     "calibrate": ("calibrate", "Compare the judge with people's labels; certify it, or say why not."),
+    "export": ("export", "Write what other tools read: in-toto statements of evidence."),
     "import": ("import_", "Read another tool's evals.json into a suite here."),
 }
 """Command name -> (module in skillassay.cli, one line of help). Modules are imported when their command is called."""
