@@ -62,6 +62,13 @@ _CoreLoader.add_constructor("tag:yaml.org,2002:int", _integer)
 _CoreLoader.add_constructor("tag:yaml.org,2002:float", _float)
 
 
+class _DecimalLoader(_CoreLoader):
+    """The same, but a number with a point or an exponent stays the text that was written."""
+
+
+_DecimalLoader.add_constructor("tag:yaml.org,2002:float", lambda _, node: node.value)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     """One authored file: its value, its text, and where its parts stand."""
@@ -114,8 +121,13 @@ def _child(node: Any, part: str | int) -> Any:
     return None
 
 
-def load_document(path: Path, *, shown_as: str) -> tuple[Document | None, tuple[Finding, ...]]:
-    """Read one JSON (``.json``) or YAML file. Problems come back as findings under the name ``shown_as``."""
+def load_document(
+    path: Path, *, shown_as: str, keep_decimals: bool = False
+) -> tuple[Document | None, tuple[Finding, ...]]:
+    """Read one JSON (``.json``) or YAML file. Problems come back as findings under the name ``shown_as``.
+
+    ``keep_decimals``: YAML numbers that are no integers come as their text, since money is no binary float.
+    """
     try:
         state = path.stat()
         # Asked before opening: a pipe would wait for a writer for ever.
@@ -132,22 +144,24 @@ def load_document(path: Path, *, shown_as: str) -> tuple[Document | None, tuple[
     except UnicodeDecodeError as error:
         message = f"not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}"
         return None, (_finding(UNREADABLE, shown_as, message, hint="save the file as UTF-8"),)
-    return parse_document(text, path=shown_as, is_json=path.suffix == ".json")
+    return parse_document(text, path=shown_as, is_json=path.suffix == ".json", keep_decimals=keep_decimals)
 
 
-def parse_document(text: str, *, path: str, is_json: bool) -> tuple[Document | None, tuple[Finding, ...]]:
+def parse_document(
+    text: str, *, path: str, is_json: bool, keep_decimals: bool = False
+) -> tuple[Document | None, tuple[Finding, ...]]:
     """Parse the text of an authored file; one finding when it is not a document."""
     try:
-        value = parse_json(text) if is_json else _parse_yaml(text)
+        value = parse_json(text) if is_json else _parse_yaml(text, _DecimalLoader if keep_decimals else _CoreLoader)
     except JsonProblem as problem:
         return None, (_finding(NOT_A_DOCUMENT, path, str(problem), line=problem.line),)
     return Document(path=path, text=text, value=value, is_json=is_json), ()
 
 
-def _parse_yaml(text: str) -> Json:
+def _parse_yaml(text: str, loader_type: type[_CoreLoader]) -> Json:
     try:
         _refuse_events(text)
-        loader = _CoreLoader(text)
+        loader = loader_type(text)
         try:
             node = loader.get_single_node()
             if node is None:

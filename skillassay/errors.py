@@ -55,6 +55,7 @@ class Reason(StrEnum):
     HARNESS_ERROR = "harness_error"
     UNGROUNDED = "ungrounded"
     JUDGE_ABSTAINED = "judge_abstained"
+    JUDGE_DISAGREED = "judge_disagreed"
     STALE = "stale"
     VOIDED = "voided"
     HELD = "held"

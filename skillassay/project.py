@@ -22,10 +22,11 @@ from skillassay.skills.digest import SkillFiles
 from skillassay.skills.discovery import SkillPackage, discover
 from skillassay.skills.names import SkillNames
 from skillassay.skills.skill import Skill
-from skillassay.statistics.paired import MIN_PAIRS
+from skillassay.statistics.power import fewest_cases
 from skillassay.suites.case import Case, RoutingCase, Suite, SuiteReading, load_routing, load_suite
 from skillassay.suites.exposure import find_exposed
 from skillassay.suites.references import reference_findings
+from skillassay.suites.triggers import TriggerCase, load_triggers
 
 if TYPE_CHECKING:
     from skillassay.checks.base import Check
@@ -68,6 +69,7 @@ class Project:
     case_skills: Mapping[CaseKey, str]
     checks: Mapping[CaseKey, tuple[Check, ...]]
     findings: tuple[Finding, ...]
+    triggers: tuple[TriggerCase, ...] = ()
 
     @property
     def cases(self) -> tuple[Case, ...]:
@@ -111,9 +113,11 @@ def load_project(root: Path, *, with_suites: bool = True) -> Project:
     names = SkillNames.of(discovery.packages)
     readings: list[SuiteReading] = []
     routing: list[RoutingCase] = []
+    triggers: list[TriggerCase] = []
     if with_suites:
         readings = _load_suites(root, contract, found)
         routing = _load_routing(root, contract, names, found)
+        triggers = _load_triggers(root, contract, names, found)
     examined = [examine_case(case, reading, names, found) for reading in readings for case in reading.draft.cases]
     whole = [item for item in examined if item.reading.suite is not None]
     project = Project(
@@ -125,6 +129,7 @@ def load_project(root: Path, *, with_suites: bool = True) -> Project:
         case_skills={item.key: item.skill_path for item in whole if item.skill_path is not None},
         checks={item.key: item.checks for item in whole},
         findings=(),
+        triggers=tuple(triggers),
     )
     if readings and all(reading.is_complete for reading in readings):
         found += _few_cases(project, [item.skill_path for item in examined], readings[0].draft.path)
@@ -178,6 +183,25 @@ def _load_routing(root: Path, contract: Contract, names: SkillNames, found: list
                     found.append(_finding(UNKNOWN_SKILL, path, message, "name a skill", line=case.line))
             for problem in pattern_problems(case.expect_answer):
                 found.append(_finding(BAD_CHECK, path, f"case {case.id!r}: {problem}", "mend it", line=case.line))
+    return cases
+
+
+def _load_triggers(root: Path, contract: Contract, names: SkillNames, found: list[Finding]) -> list[TriggerCase]:
+    """The trigger cases of whole suites, each with the folder of its skill."""
+    cases: list[TriggerCase] = []
+    seen: dict[str, str] = {}
+    for path in _suite_paths(root, contract.trigger_suites, "triggers" in contract.suites_named, found):
+        loaded, findings = load_triggers(root / path, shown_as=path)
+        found += findings
+        for case in loaded:
+            skill_path, problem = names.find(case.skill)
+            if problem is not None:
+                message = f"case {case.id!r}: {problem}"
+                found.append(_finding(UNKNOWN_SKILL, path, message, "name a skill or its folder", line=case.line))
+            if seen.setdefault(case.suite, path) != path:
+                message = f"suite {case.suite!r} is also the name of {seen[case.suite]}"
+                found.append(_finding(SAME_SUITE, path, message, "rename one"))
+            cases.append(case.of(skill_path))
     return cases
 
 
@@ -245,7 +269,7 @@ def _build_checks(case: Case, path: str, found: list[Finding]) -> tuple[Check, .
 def _few_cases(project: Project, skill_paths: Iterable[str | None], suite_path: str) -> list[Finding]:
     """Skills below the gate's number of graded cases: a warning, since the gate itself decides at a run.
 
-    Under the rule ``bound`` a skill whose lift can have no interval is an error: the run would be paid for nothing.
+    Under the rule ``bound`` a skill whose lift can never be shown is an error: the run would be paid for nothing.
     """
     counts = Counter(skill_paths)
     gate = project.contract.gate
@@ -257,8 +281,8 @@ def _few_cases(project: Project, skill_paths: Iterable[str | None], suite_path: 
         if n_cases < gate.min_cases:
             message = f"{graded}, the gate requires {gate.min_cases}"
             found.append(_finding(FEW_CASES, path, message, hint, severity=Severity.WARNING))
-        if gate.lift_rule == "bound" and 0 < n_cases < MIN_PAIRS:
-            message = f"{graded}, gate.lift_rule bound needs {MIN_PAIRS}: fewer have no interval"
+        if gate.lift_rule == "bound" and 0 < n_cases < fewest_cases():
+            message = f"{graded}, gate.lift_rule bound needs {fewest_cases()}: no interval of fewer lies above zero"
             found.append(_finding(BOUND_CASES, path, message, f"{hint}, or take the rule point"))
     return found
 

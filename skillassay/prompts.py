@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from html import escape
 
 from skillassay.canonical import digest_of
-from skillassay.runs.plan import Mode
+from skillassay.runs.plan import BY_TOOLS, Mode
 from skillassay.tools import Catalog
 
 CATALOG_INTRO = """\
@@ -54,7 +54,7 @@ def system_instruction(
     ordered = sorted(skills, key=lambda skill: (skill.name, skill.path))
     if mode is Mode.NONE:
         return general
-    if mode in {Mode.PROGRESSIVE, Mode.PREVIOUS}:
+    if mode in BY_TOOLS:
         return f"{general}\n\n{CATALOG_INTRO}\n\n{render_catalog(ordered)}"
     if eager_scope == "skill":
         ordered = [skill for skill in ordered if skill.path == skill_path]

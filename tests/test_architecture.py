@@ -19,55 +19,63 @@ ground       __init__ clock commandline errors folding patterns printable regula
 .            isolation.occupancy isolation.own_user people.names skills.ignore skills.links statistics.interval
 .            suites.expectation
 foundation   blotting canonical findings checks.base checks.figures gate.lines isolation.process isolation.produced
-.            isolation.trampoline models.attempt models.breaker models.client models.naming models.retry report.layout
-.            skills.content statistics.bounded statistics.clustered statistics.multiple statistics.passes
-.            statistics.rates statistics.signflip
+.            isolation.trampoline judging.samples models.attempt models.breaker models.client models.money
+.            models.naming models.retry report.layout skills.content statistics.bounded statistics.clustered
+.            statistics.multiple statistics.passes statistics.rates statistics.signflip
 terms        formats inside ledger agents.base calibration.pin contract.groups contract.limits fixture.files
-.            locks.terms models.base models.endpoint models.wire report.annotations report.sarif statistics.agreement
-.            statistics.correction statistics.paired statistics.power
+.            locks.terms models.base models.endpoint models.wire report.annotations report.sarif runs.selection
+.            scoring.pairing statistics.agreement statistics.correction statistics.paired statistics.power
 replies      calibration.labels models.stored_reply
 formats      documents agents.claude_code agents.codex agents.commands agents.gemini_cli agents.launching
 .            calibration.measure checks.json_answer checks.lines checks.numbers checks.pattern checks.text fixture.base
 .            interop.exchange locks.evidence models.calls models.gemini_wire models.openai_wire models.pacing
 .            models.tape runs.record skills.adk_lints skills.digest skills.frontmatter skills.git_folder skills.lints
-.            suites.facts suites.files
-kept         calibration.certificate people.adjudication runs.hushed runs.retention
+.            suites.facts suites.files suites.terms
+kept         calibration.certificate models.spending people.adjudication runs.hushed runs.retention
 readers      schema agents.ending checks.__init__ isolation.script locks.lockfile models.gemini models.openai_chat
 .            models.recording models.replay runs.store skills.skill suites.normal
-lists        agents.described contract.downgrades contract.frozen holdout.sealed models.reply_store people.waiver
-.            scoring.code suites.drift
-rules        tools agents.known contract.contract fixture.rules holdout.voiding judging.reply locks.lock
-.            locks.revisions models.caching people.effective skills.bump skills.discovery suites.case
+lists        agents.described contract.downgrades contract.frozen holdout.sealed models.prices models.reply_store
+.            people.waiver scoring.code suites.drift
+rules        tools agents.known contract.contract fixture.judging fixture.rules holdout.voiding judging.reply
+.            locks.lock locks.revisions models.budgeted models.caching people.effective skills.bump skills.discovery
+.            suites.case
 judgement    agents.about calibration.judged contract.stated fixture.server holdout.leakage holdout.withholding
 .            judging.behavior judging.judge locks.base_lock locks.binding models.agent runs.keeping runs.plan
-.            skills.names suites.controls suites.exposure suites.kept suites.traits
-proofs       calibration.coverage calibration.items locks.relock runs.attempts suites.references
+.            skills.names suites.controls suites.exposure suites.kept suites.lints.base suites.traits suites.triggers
+proofs       calibration.coverage calibration.items judging.pairwise locks.relock runs.attempts runs.identities
+.            runs.verdicts suites.lints.expected suites.lints.trivial suites.lints.twins suites.references
 project      project prompts calibration.references calibration.standing calibration.verdicts locks.stored_proof
-.            models.opening scoring.scores subjects.adk_model subjects.adk_scripts subjects.adk_skills subjects.base
+.            models.opening runs.pair_record scoring.scores subjects.adk_model subjects.adk_scripts subjects.adk_skills
+.            subjects.base suites.lints.contrary suites.lints.leaking suites.lints.shape
 arms         calibration.calibrating calibration.importing calibration.labelling gate.rows people.review scoring.arms
-.            scoring.billing scoring.effects scoring.matrices scoring.regression scoring.repeats scoring.since
-.            subjects.equipment subjects.offering suites.freshness suites.parts
-conditions   gate.skills gate.trials holdout.hidden holdout.searching people.approval people.looked scoring.slices
-breakdown    gate.approval holdout.doubts holdout.sealing people.waiving scoring.breakdown
-themes       gate.asked gate.behavior gate.contract gate.holdout gate.judge gate.regression gate.slices people.audit
-.            scoring.breakdown_json
+.            scoring.billing scoring.costs scoring.discrimination scoring.effects scoring.judges scoring.matrices
+.            scoring.regression scoring.repeats scoring.since scoring.triggers subjects.equipment subjects.offering
+.            suites.freshness suites.lint suites.parts
+conditions   gate.skills gate.trials holdout.hidden holdout.searching people.approval people.looked scoring.noise
+.            scoring.slices suites.reach
+breakdown    gate.approval holdout.doubts holdout.sealing people.waiving report.judges scoring.breakdown
+.            suites.forecast
+themes       gate.asked gate.behavior gate.contract gate.holdout gate.judge gate.regression gate.slices gate.suites
+.            people.audit scoring.breakdown_json
 decision     gate.decide runs.snapshot runs.trial subjects.adk subjects.agent subjects.loop
 execution    locks.locking runs.runner scoring.assessment subjects.opening
-earlier      contract.frozen_result runs.baseline skills.earlier
-preparation  locks.relocking runs.preparation runs.results
-freezing     contract.freeze
-headers      people.governed runs.header runs.rebuild scoring.comparison
+earlier      contract.frozen_result runs.baseline runs.pairs skills.earlier skills.placebo
+preparation  locks.relocking runs.pairing runs.preparation runs.results
+freezing     contract.freeze runs.moving
+headers      people.governed runs.foreseen runs.header runs.rebuild scoring.comparison
 views        interop.statement locks.proof report.base suites.routing
-asking       report.annotated report.breakdown report.calibration report.comparison report.effects report.forest
-.            report.hints report.html_trials report.item report.junit report.parts report.people report.queue
-.            report.spreadsheet report.suites runs.asking
-reports      report.document report.html report.table runs.evaluation
-people       people.approving people.reviewing
-terminal     cli.options cli.output
+asking       report.annotated report.breakdown report.calibration report.comparison report.costs report.effects
+.            report.forecast report.forest report.hints report.html_trials report.item report.junit report.noise
+.            report.pairwise report.parts report.people report.queue report.spreadsheet report.suite_lint report.suites
+.            runs.asking suites.looks
+reports      report.document report.html report.table report.triggers runs.evaluation suites.triggering
+people       people.approving people.reviewing report.comparison_page runs.pooled
+terminal     cli.options cli.output runs.linted
 progress     cli.progress
 formats_out  cli.show
 commands     cli.approve cli.baseline cli.bump cli.calibrate cli.check cli.compare cli.e2e cli.evaluate cli.export
-.            cli.gate cli.holdout cli.import_ cli.label cli.lock cli.report cli.review cli.suite
+.            cli.gate cli.holdout cli.import_ cli.label cli.lock cli.pairwise cli.plan cli.report cli.review cli.suite
+.            cli.triggers
 recording    cli.record
 table        cli.main
 start        __main__
@@ -85,6 +93,7 @@ LAZY = {
     "project": "building checks takes 20 ms of imports, which only a project with a suite may pay",
     "locks.locking": "git is started for --base alone",
     "subjects.opening": "ADK takes seconds to import, and is an extra",
+    "cli.compare": "as cli.show: the template engine is for an HTML page alone",
     "cli.show": "the template engine takes 40 ms, which only an HTML report may cost",
     "cli.check": "only a project with authored answers needs the reader of their rules",
     "launch": "it makes the environment in which the package can be imported",

@@ -200,7 +200,7 @@ def test_few_cases_warn(root: Path) -> None:
 
 @pytest.mark.parametrize(("n_cases", "refused"), [(5, True), (6, False)])
 def test_bound_is_refused_where_it_could_show_nothing(root: Path, n_cases: int, refused: bool) -> None:
-    """Under six cases no interval exists: an error before anything is paid for."""
+    """No interval of fewer than six cases lies above zero: an error before anything is paid for."""
     put_contract(root, gate={"lift_rule": "bound"})
     put_suite(root, *(case(f"c{n}") for n in range(n_cases)))
     assert codes(errors(load_project(root))) == ([parts.BOUND_CASES] if refused else [])

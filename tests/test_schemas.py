@@ -20,6 +20,7 @@ SHIPPED = [
     ("suite", "evals/quality.json"),
     ("suite", "evals/behavior.json"),
     ("routing", "evals/routing.json"),
+    ("prices", "evals/prices.template.yaml"),
     *(("fixture", path.relative_to(ROOT).as_posix()) for path in sorted((ROOT / "evals/fixtures").glob("*.yaml"))),
 ]
 
@@ -72,10 +73,11 @@ def test_every_closed_object_requires_only_known_fields(name: str) -> None:
     walk(load_schema(name))
 
 
-def test_a_limit_that_nothing_reads_is_refused() -> None:
-    """A suite cannot state a threshold of its own: the gate would not look at it."""
-    suite = {"suite": "s", "version": "1", "pass_threshold": 0.9, "cases": [{"id": "a", "skill": "s", "query": "q"}]}
-    assert any("pass_threshold" in message for _, message in schema_problems(suite, "suite"))
+@pytest.mark.parametrize("term", ["regression_threshold", "quality_min", "lift_min"])
+def test_a_limit_that_nothing_reads_is_refused(term: str) -> None:
+    """A suite cannot state a threshold of its own that the gate would not look at."""
+    suite = {"suite": "s", "version": "1", term: 0.9, "cases": [{"id": "a", "skill": "s", "query": "q"}]}
+    assert any(term in message for _, message in schema_problems(suite, "suite"))
 
 
 def test_schemas_are_plain_json() -> None:

@@ -100,6 +100,7 @@ def calibrate_by_asking(
         address=identity.address,
         prompt=FIXED_PROMPTS.judge,
         max_output_tokens=terms.max_output_tokens,
+        samples=terms.samples,
     )
     judged = statements_of(cases.values())
     compared = _Compared(root=root, labels=labels, cases=digests, judged=judged, terms=terms.calibration)

@@ -18,7 +18,11 @@ UNNAMED = "(no name)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgePin:
-    """One judge. ``answered`` holds the names as answered, none where no reply told one."""
+    """One judge. ``answered`` holds the names as answered, none where no reply told one.
+
+    It was asked ``samples`` times about each answer, beside the ``second`` judge; pins from before there were these
+    have one sample and no second judge.
+    """
 
     model: str
     answered: tuple[str, ...]
@@ -28,6 +32,8 @@ class JudgePin:
     max_output_tokens: int
     temperature: float = 0.0
     order: str = "as_written"
+    samples: int = 1
+    second: str | None = None
 
     @property
     def id(self) -> str:
@@ -46,6 +52,8 @@ def pin_json(pin: JudgePin) -> dict[str, Json]:
         "max_output_tokens": pin.max_output_tokens,
         "temperature": pin.temperature,
         "order": pin.order,
+        **({"samples": pin.samples} if pin.samples > 1 else {}),
+        **({"second": pin.second} if pin.second is not None else {}),
     }
 
 
@@ -60,12 +68,17 @@ def pin_from_json(value: Mapping[str, Any]) -> JudgePin:
     ):
         if not (isinstance(value[name], str) or (may_be_none and value[name] is None)):
             raise TypeError(f"{name} is {value[name]!r}")
+    samples, second = value.get("samples", 1), value.get("second")
+    if type(samples) is not int or samples < 1 or not isinstance(second, (str, type(None))):
+        raise TypeError(f"samples is {samples!r} and second {second!r}")
     if not all(isinstance(name, str) for name in value["answered"]) or type(value["max_output_tokens"]) is not int:
         raise TypeError("answered or max_output_tokens is of another type")
     return JudgePin(
         answered=tuple(value["answered"]),
         max_output_tokens=value["max_output_tokens"],
         temperature=float(value["temperature"]),
+        samples=samples,
+        second=second,
         **{name: value[name] for name in ("model", "endpoint", "address", "prompt", "order")},
     )
 
@@ -80,17 +93,30 @@ def pin_of_run(header: Mapping[str, Any], answered: Iterable[str | None]) -> Jud
         address=judge.get("address"),
         prompt=terms["prompt"],
         max_output_tokens=terms["max_output_tokens"],
+        samples=terms.get("samples", 1),
+        second=_second(header["models"].get("second")),
     )
+
+
+def _second(model: Mapping[str, Any] | None) -> str | None:
+    """A second judge in one word: what it is called, and where it is asked."""
+    if model is None:
+        return None
+    return " ".join(filter(None, (model["label"], model["endpoint"], model.get("address"))))
+
+
+_UNTOLD = {"samples": 1}
+"""What holds where a pin says nothing."""
 
 
 def differences(calibrated: JudgePin, used: JudgePin) -> tuple[str, ...]:
     """In which points the judge that was used is not the one that was calibrated."""
     a, b = pin_json(calibrated), pin_json(used)
-    found = [
-        f"{name}: {_words(b[name])} now, calibrated as {_words(a[name])}"
-        for name in a
-        if name != "answered" and a[name] != b[name]
-    ]
+    found = []
+    for name in {**a, **b}:
+        was, now = (pin.get(name, _UNTOLD.get(name)) for pin in (a, b))
+        if name != "answered" and was != now:
+            found.append(f"{name}: {_words(now)} now, calibrated as {_words(was)}")
     other = sorted(set(used.answered) - set(calibrated.answered))
     if other:
         known = ", ".join(calibrated.answered) or "no name at all"

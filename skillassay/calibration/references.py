@@ -1,19 +1,20 @@
 """The judge before authored answers, ahead of a live run: does it read the prose? ``references.jsonl`` of the run.
 
     {"reference": 1, "suite", "case", "side": "positive" | "negative", "index",
-     "verdict": "right" | "wrong" | "unanswered", "why"}
+     "verdict": "right" | "wrong" | "unanswered", "why", "spent"}
 
 Every reference of a planned behaviour case has passed the comparisons that code makes, so its prose alone decides. A
 positive one is judged rightly when the judge finds what is required and nothing forbidden; a counter-example when it
 finds that one of the two is broken. Where it gave no verdict nothing is known, and it is asked again when the run goes
-on. No text is kept: the references stand in the suite.
+on. No text is kept: the references stand in the suite. ``spent`` is what a call used, as in a record of a trial; lines
+from before it was kept do not say.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,12 @@ from skillassay.errors import StoreError, TrialError
 from skillassay.formats import require_version
 from skillassay.judging.behavior import ask_verdict, judge_marks
 from skillassay.ledger import append_line, read_lines
-from skillassay.models.base import Model
+from skillassay.models.base import Model, ModelReply
+from skillassay.runs.record import Spent
 from skillassay.suites.case import Case
 from skillassay.suites.facts import Reference
 from skillassay.suites.references import as_answer
+from skillassay.transcript import Usage
 
 REFERENCES_FILE = "references.jsonl"
 REFERENCES_VERSION = 1
@@ -43,6 +46,7 @@ class ReferenceVerdict:
     place: Place
     verdict: str
     why: str | None = None
+    spent: Spent = field(default_factory=Spent)
 
     def __str__(self) -> str:
         _, case_id, side, index = self.place
@@ -84,17 +88,33 @@ def judge_references(judge: Model, cases: Iterable[Case], folder: Path, *, timeo
 
 def _judged(judge: Model, item: tuple[Place, Case, Reference], timeout_s: float) -> ReferenceVerdict:
     place, case, reference = item
+    spent = Spent()
     try:
         reply = ask_verdict(judge, case, as_answer(reference), timeout_s=timeout_s, slot=slot_of(place))
+        spent = _spent(reply)
         required, absent = (mark.passed for mark in judge_marks(reply.turn.text))
     except TrialError as error:
-        return ReferenceVerdict(place=place, verdict=UNANSWERED, why=error.reason.value)
+        if error.n_attempts:  # a reply that says nothing has been booked already
+            spent = Spent(n_calls=1, n_attempts=error.n_attempts, usage=error.usage or Usage())
+        return ReferenceVerdict(place=place, verdict=UNANSWERED, why=error.reason.value, spent=spent)
     if place[2] == POSITIVE:
         broken = [name for name, met in (("required_met", required), ("forbidden_absent", absent)) if not met]
         why = f"a right answer failed {' and '.join(broken)}" if broken else None
     else:
         why = "a counter-example passed" if required and absent else None
-    return ReferenceVerdict(place=place, verdict=WRONG if why else RIGHT, why=why)
+    return ReferenceVerdict(place=place, verdict=WRONG if why else RIGHT, why=why, spent=spent)
+
+
+def _spent(reply: ModelReply) -> Spent:
+    return Spent(
+        n_calls=1,
+        n_attempts=reply.n_attempts,
+        usage=reply.usage,
+        model=reply.model,
+        n_cached=int(reply.cached),
+        cached_usage=reply.usage if reply.cached else Usage(),
+        waited_s=round(reply.waited_s, 3),
+    )
 
 
 def _json(found: ReferenceVerdict) -> dict[str, Json]:
@@ -107,16 +127,23 @@ def _json(found: ReferenceVerdict) -> dict[str, Json]:
         "index": index,
         "verdict": found.verdict,
         "why": found.why,
+        "spent": asdict(found.spent),
     }
 
 
 def read_verdicts(folder: Path) -> tuple[ReferenceVerdict, ...]:
     """The last word on each reference, in the order of the first. Raises :class:`StoreError`."""
-    last: dict[Place, ReferenceVerdict] = {}
+    return tuple({found.place: found for found in _read(folder)}.values())
+
+
+def references_spent(folder: Path) -> tuple[Spent, ...]:
+    """What each call about a reference used, the ones that were asked again included. Raises :class:`StoreError`."""
+    return tuple(found.spent for found in _read(folder))
+
+
+def _read(folder: Path) -> Iterator[ReferenceVerdict]:
     for number, value in read_lines(folder / REFERENCES_FILE):
-        found = _parse(value, f"{folder / REFERENCES_FILE}, line {number}")
-        last[found.place] = found
-    return tuple(last.values())
+        yield _parse(value, f"{folder / REFERENCES_FILE}, line {number}")
 
 
 def _parse(value: dict[str, Any], where: str) -> ReferenceVerdict:
@@ -127,4 +154,13 @@ def _parse(value: dict[str, Any], where: str) -> ReferenceVerdict:
     if not sound or value.get("side") not in SIDES or value.get("verdict") not in VERDICTS:
         raise StoreError(f"{where}: a field is missing or of another form", hint=hint)
     place = (value["suite"], value["case"], value["side"], value["index"])
-    return ReferenceVerdict(place=place, verdict=value["verdict"], why=value.get("why"))
+    try:
+        spent = _spent_from_json(value.get("spent") or {})
+    except TypeError as error:
+        raise StoreError(f"{where}: what it spent is of another form", hint=hint) from error
+    return ReferenceVerdict(place=place, verdict=value["verdict"], why=value.get("why"), spent=spent)
+
+
+def _spent_from_json(value: Mapping[str, Any]) -> Spent:
+    usages = {name: Usage(**value[name]) for name in ("usage", "cached_usage") if name in value}
+    return Spent(**{**value, **usages})

@@ -1,13 +1,13 @@
 """What a judge says on labelled points: read from the records of a run, or asked anew. Writes nothing.
 
 An answer that the judge could not decide by its own rules (a broken reply, a quotation that does not stand in the
-answer, an abstention) has no verdict here either, and neither has one on which it said both: none is guessed, and all
-are counted.
+answer, an abstention, samples that differ) has no verdict here either, and neither has one on which it said both: none
+is guessed, and all are counted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -17,9 +17,11 @@ from skillassay.calibration.labels import LabelledAnswer, Point
 from skillassay.contract.terms import JudgeTerms
 from skillassay.errors import TrialError
 from skillassay.judging.behavior import ask_verdict, judge_marks, parse_answer
-from skillassay.judging.judge import ask_judge, parse_verdicts, ungrounded
-from skillassay.models.base import Model
+from skillassay.judging.judge import ask_judge
+from skillassay.judging.samples import PASS, Ruling, Word, combine
+from skillassay.models.base import Model, ModelReply, sample_slot
 from skillassay.runs.record import TrialRecord
+from skillassay.runs.verdicts import rubric_words
 from skillassay.suites.case import Case
 
 
@@ -85,39 +87,57 @@ def asked_verdicts(
     return found
 
 
-_Said = tuple[dict[str, bool], dict[str, str], str | None]
-"""Verdicts by criterion, why others have none, and the name as answered."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Said:
+    """What all samples on one answer come to, by criterion, and the names under which they answered."""
+
+    rulings: dict[str, Ruling]
+    names: frozenset[str]
 
 
 def _ask(found: Verdicts, answer: LabelledAnswer, criteria: Iterable[str], ask: Callable[[], _Said]) -> None:
     try:
-        verdicts, why_not, name = ask()
+        said = ask()
     except TrialError as error:
-        verdicts, why_not, name = {}, dict.fromkeys(criteria, error.reason.value), None
-    if name is not None:
-        found.answered.add(name)
+        found.unanswered |= {(answer.id, criterion): error.reason.value for criterion in criteria}
+        return
+    found.answered |= said.names
     for criterion in criteria:
-        if criterion in verdicts:
-            found.add((answer.id, criterion), passed=verdicts[criterion])
+        ruling = said.rulings.get(criterion)
+        if ruling is not None and ruling.why is None:
+            found.add((answer.id, criterion), passed=ruling.verdict == PASS)
         else:
-            found.unanswered[answer.id, criterion] = why_not.get(criterion, "no verdict")
+            why = None if ruling is None else ruling.why
+            found.unanswered[answer.id, criterion] = "no verdict" if why is None else why.value
 
 
 def _prose(judge: Model, case: Case, text: str, terms: JudgeTerms) -> _Said:
-    reply = ask_verdict(judge, case, parse_answer(text), timeout_s=terms.timeout_s)
-    return {mark.id: mark.passed for mark in judge_marks(reply.turn.text)}, {}, reply.model
+    structured = parse_answer(text)
+    replies = [
+        ask_verdict(judge, case, structured, timeout_s=terms.timeout_s, slot=sample_slot("", number))
+        for number in range(1, terms.samples + 1)
+    ]
+    samples = [
+        {mark.id: Word(verdict=mark.verdict, evidence=mark.evidence) for mark in judge_marks(reply.turn.text)}
+        for reply in replies
+    ]
+    return _said(replies, samples, dict.fromkeys(PROSE_MARKS, case.critical))
 
 
 def _rubric(judge: Model, case: Case, text: str, terms: JudgeTerms) -> _Said:
     shown = parse_answer(text).response if case.behavior is not None else text
-    reply = ask_judge(judge, case, shown, terms)
-    verdicts = parse_verdicts(reply.turn.text, case.rubric)
-    invented = set(ungrounded(verdicts, shown))
-    why_not = dict.fromkeys(invented, "ungrounded")
-    said = {}
-    for item in verdicts:
-        if item.verdict == "ABSTAIN":
-            why_not[item.criterion.id] = "judge_abstained"
-        elif item.criterion.id not in invented:
-            said[item.criterion.id] = item.verdict == "PASS"
-    return said, why_not, reply.model
+    replies = [
+        ask_judge(judge, case, shown, terms, slot=sample_slot("", number)) for number in range(1, terms.samples + 1)
+    ]
+    samples = [rubric_words(reply.turn.text, case, shown) for reply in replies]
+    return _said(replies, samples, {one.id: case.critical or one.critical for one in case.rubric})
+
+
+def _said(replies: Iterable[ModelReply], samples: Sequence[Mapping[str, Word]], critical: Mapping[str, bool]) -> _Said:
+    return _Said(
+        rulings={
+            name: combine([words[name] for words in samples], critical=is_critical)
+            for name, is_critical in critical.items()
+        },
+        names=frozenset(reply.model for reply in replies if reply.model is not None),
+    )

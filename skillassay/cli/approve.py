@@ -11,7 +11,7 @@ from skillassay.commandline import next_command
 from skillassay.errors import Exit
 from skillassay.people.approving import approve, failed_lines
 from skillassay.printable import one_line
-from skillassay.report.table import decision_lines
+from skillassay.report.table import decision_lines, told_lines
 from skillassay.runs.evaluation import load_view
 
 
@@ -51,6 +51,7 @@ def command(ctx: click.Context, *, run: str | None, by: str | None, note: str | 
         return int(Exit.PASSED)
     queue = view.assessment.queue
     open_ = sum(entry.is_open for entry in queue)
-    emit("\n".join([*decision_lines(view, columns()), f"for people to see: {len(queue)} entries, {open_} open"]))
+    lines = [*told_lines(view, columns()), *decision_lines(view, columns())]
+    emit("\n".join([*lines, f"for people to see: {len(queue)} entries, {open_} open"]))
     emit(f"record: {view.place}\nseen: {view.assessment.seen}")
     return int(Exit.PASSED)

@@ -12,9 +12,9 @@ from skillassay.calibration.labels import HUMAN, LABELS_PATH, ORIGINS, read_labe
 from skillassay.cli.output import columns, emit, emit_json, say
 from skillassay.errors import Exit, InputError
 from skillassay.models.naming import FIXTURE
-from skillassay.models.opening import Opening, open_model
 from skillassay.project import Project, load_project, require_usable
 from skillassay.report.calibration import calibration_json, render_calibration
+from skillassay.runs.asking import open_budget, open_judge_alone
 from skillassay.runs.preparation import load_fixtures
 
 
@@ -68,6 +68,9 @@ def command(ctx: click.Context, *, run: str | None, ask: bool, judge_model: str 
 def _ask(project: Project, judge_model: str | None, origin: str) -> Calibration:
     require_usable(project, "the judge is asked")
     terms = project.contract.judge
+    if terms.second is not None:
+        message = f"--ask asks one judge, and the contract names a second one, {terms.second}"
+        raise InputError(message, hint="calibrate on the verdicts of a run: skillassay calibrate RUN")
     spec = judge_model or terms.model
     cases = {f"{case.suite}/{case.id}": case for case in project.cases}
 
@@ -76,5 +79,6 @@ def _ask(project: Project, judge_model: str | None, origin: str) -> Calibration:
             say(f"asked {done} of {of}")
 
     rules = load_fixtures(project.root, project.contract) if spec == FIXTURE else None
-    with open_model(spec, Opening(side="judge", root=project.root, rules=rules)) as judge:
+    budget = open_budget(project.root, project.contract.budget, warn=say)
+    with open_judge_alone(project.root, spec, budget=budget, rules=rules) as judge:
         return calibrate_by_asking(project.root, judge, cases, terms, origin=origin, tell=tell)

@@ -16,6 +16,7 @@ from skillassay.errors import Exit
 from skillassay.findings import Finding, Severity, sort_findings
 from skillassay.holdout.doubts import holdout_findings, inspect_holdout
 from skillassay.locks.locking import check_lock
+from skillassay.models.prices import prices_findings
 from skillassay.people.waiving import check_waivers
 from skillassay.project import Project, load_project
 from skillassay.report.annotations import finding_annotations, render_annotations
@@ -23,6 +24,7 @@ from skillassay.report.sarif import sarif_json
 from skillassay.skills.skill import VERSION_MISSING
 from skillassay.suites.controls import control_findings
 from skillassay.suites.freshness import freshness_findings
+from skillassay.suites.reach import reach_findings, reach_summary
 
 FORMATS = ("table", "json", "sarif", "github")
 
@@ -77,8 +79,11 @@ def _ages(project: Project) -> tuple[Finding, ...]:
 
 
 def _doubts(project: Project) -> tuple[Finding, ...]:
-    """What is sound, and keeps the gate from saying what its reader may think that it says."""
-    return (*stated_findings(project.contract), *control_findings(project.suites))
+    """What is sound, and keeps the gate from saying what its reader may think that it says, or a run from its end."""
+    contract = project.contract
+    judges = filter(None, (contract.models.judge, contract.models.second))
+    prices = prices_findings(project.root, contract.budget, judges)
+    return (*stated_findings(contract), *control_findings(project.suites), *reach_findings(project), *prices)
 
 
 def _fixture_findings(project: Project) -> tuple[Finding, ...]:
@@ -95,12 +100,16 @@ def _summary(project: Project, findings: tuple[Finding, ...]) -> str:
     terms = project.contract.lock
     ignored = f", left out of digests besides the defaults: {', '.join(terms.ignore)}" if terms.ignore else ""
     contract = project.contract.path or "no contract, defaults hold"
-    return (
+    contents = (
         f"{counted(len(project.packages), 'skill')}, {counted(len(project.cases), 'quality case')}, "
-        f"{counted(len(project.routing), 'routing case')}; "
-        f"{contract}; the lock requires {terms.requires} evidence ({terms.require_evidence}){ignored}\n"
-        f"check: {count_text(findings)}"
+        f"{counted(len(project.routing), 'routing case')}{_triggers(project)}; "
+        f"{contract}; the lock requires {terms.requires} evidence ({terms.require_evidence}){ignored}"
     )
+    return "\n".join(filter(None, (contents, reach_summary(project), f"check: {count_text(findings)}")))
+
+
+def _triggers(project: Project) -> str:
+    return f", {counted(len(project.triggers), 'trigger case')}" if project.triggers else ""
 
 
 def _json(project: Project, findings: tuple[Finding, ...], *, failed: bool) -> Json:

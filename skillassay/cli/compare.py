@@ -16,7 +16,7 @@ from skillassay.scoring.comparison import build_comparison, incompatibilities, o
 @click.command("compare")
 @click.argument("old")
 @click.argument("new")
-@click.option("--format", "form", type=click.Choice(("table", "json")), default="table", show_default=True)
+@click.option("--format", "form", type=click.Choice(("table", "json", "html")), default="table", show_default=True)
 @click.pass_context
 def command(ctx: click.Context, *, old: str, new: str, form: str) -> int:
     """Compare two stored runs (ids or prefixes) case by case, mode by mode, repeat by repeat.
@@ -47,6 +47,10 @@ def command(ctx: click.Context, *, old: str, new: str, form: str) -> int:
     comparison = build_comparison(*((view.header, view.assessment) for view in views))
     if form == "json":
         emit_json(comparison_json(comparison))
+    elif form == "html":
+        from skillassay.report.comparison_page import render_comparison_page
+
+        emit(render_comparison_page(comparison))
     else:
         emit(render_comparison(comparison))
     return int(comparison.exit_code)

@@ -18,10 +18,12 @@ from skillassay.printable import one_line
 from skillassay.report.base import RunView
 from skillassay.runs.attempts import again_of
 from skillassay.runs.evaluation import Start, evaluate
-from skillassay.runs.plan import ALL_MODES, ORDER, Mode, highest_cost
+from skillassay.runs.foreseen import foreseen_texts
+from skillassay.runs.plan import ALL_MODES, NOISE_MODES, ORDER, Mode, highest_cost
 from skillassay.runs.preparation import EvalRequest, Prepared, prepare
 from skillassay.runs.rebuild import resumed_request
 from skillassay.runs.record import TrialRecord
+from skillassay.suites.reach import planned_in_lift, reach_text
 
 
 @click.command("eval")
@@ -29,13 +31,16 @@ from skillassay.runs.record import TrialRecord
     "--skill", "skills", multiple=True, metavar="NAME", help="Only this skill's cases (name or folder). Repeatable."
 )
 @click.option("--case", "cases", multiple=True, metavar="ID", help="Only this case. Repeatable.")
+@click.option("--sample", type=click.IntRange(1), metavar="N", help="Only N of these cases, drawn by the seed.")
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), metavar="S", help="Of the draw; 0 unless given.")
 @click.option(
     "--mode",
     "modes",
     multiple=True,
     type=click.Choice([mode.value for mode in ORDER]),
-    help="Only this mode. Repeatable. Default: all but previous.",
+    help="Only this mode. Repeatable. Default: progressive, none, eager.",
 )
+@click.option("--noise", is_flag=True, help="Also run the modes again and placebo: what a lift is to be held against.")
 @click.option("--base", metavar="REF", help="Also run the mode previous: each skill as of this git revision.")
 @click.option("--repeats", type=click.IntRange(1, 1000), default=1, show_default=True, help="Times each trial runs.")
 @click.option("--subject", metavar="NAME", help="What answers: loop, adk, gemini-cli, … Default: the contract's.")
@@ -69,8 +74,9 @@ def command(
 
     Reads skills, evals/ and the contract. Writes .skillassay/runs/ID/, with --cache .skillassay/cache.sqlite and, where
     GITHUB_STEP_SUMMARY names a file, appends the report to it. With --base or --mode previous each skill also runs as
-    it was, out of git. The fixture model needs no key and no network; gemini:NAME takes
-    its key from GEMINI_API_KEY, openai:NAME from OPENAI_API_KEY.
+    it was, out of git; with --noise once more as it is, and with neutral words in its place. A --sample is no evidence
+    and no baseline; its seed chooses cases and makes no remote model repeat itself. The fixture model needs no key and
+    no network; gemini:NAME takes its key from GEMINI_API_KEY, openai:NAME from OPENAI_API_KEY.
 
     Exit codes: 0 the gate passed; 1 it failed; 2 wrong usage; 3 it cannot decide (bad input, errors, an incomplete or
     empty run); 130 interrupted, the record can be resumed.
@@ -108,9 +114,12 @@ def _may_help(view: RunView, record: TrialRecord) -> bool:
     return again_of(record) is not None and not side.get("is_replay")
 
 
-def build_request(ctx: click.Context, *, modes: tuple[str, ...], base: str | None, **options: Any) -> EvalRequest:
-    """The request of an evaluation from its options, which have the names of its fields."""
+def build_request(
+    ctx: click.Context, *, modes: tuple[str, ...], base: str | None, noise: bool, **options: Any
+) -> EvalRequest:
+    """The request of an evaluation from its options, which have the names of its fields but for ``noise``."""
     chosen = tuple(Mode(mode) for mode in modes) or ALL_MODES
+    chosen += tuple(mode for mode in NOISE_MODES if noise and mode not in chosen)
     options["quality_min"] = options["quality_min"] or None
     return EvalRequest(root=Path(ctx.obj["root"]), modes=chosen, base=base, **options)
 
@@ -129,6 +138,7 @@ def plan_text(prepared: Prepared) -> str:
         plan,
         turn_limit=contract.candidate.turn_limit,
         n_references=prepared.facts.n_references,
+        samples=contract.judge.samples,
         max_output_tokens={
             "candidate": contract.candidate.max_output_tokens,
             "judge": contract.judge.max_output_tokens,
@@ -143,4 +153,12 @@ def plan_text(prepared: Prepared) -> str:
         f"at most {cost[f'{side}_calls']} {side} calls, {cost[f'{side}_output_tokens']} output tokens, retries apart"
         for side in ("candidate", "judge")
     ]
+    if prepared.models.second is not None:
+        n_calls = cost["judge_calls"] - prepared.facts.n_references
+        n_tokens = n_calls * contract.judge.max_output_tokens
+        told = f"at most {n_calls} calls, {n_tokens} output tokens, retries apart"
+        lines.append(f"second judge {prepared.models.second}: {told}")
+    lines += foreseen_texts(prepared)
+    numbers = planned_in_lift(plan, prepared.facts.parts)
+    lines += [f"{path}: {reach_text(n_cases)}" for path, n_cases in numbers.items()]
     return "\n".join(lines) + "\n"

@@ -10,7 +10,7 @@ import click
 from skillassay.cli.output import columns, emit, emit_json, say
 from skillassay.people.audit import use_waivers
 from skillassay.people.governed import people_json
-from skillassay.report.table import decision_lines
+from skillassay.report.table import decision_lines, told_lines
 from skillassay.runs.evaluation import load_view
 from skillassay.runs.results import gate_json
 
@@ -37,7 +37,7 @@ def command(ctx: click.Context, *, run: str | None, form: str, with_waivers: boo
         view = replace(view, effective=effective)
     if form == "json":
         people = people_json(view.assessment, view.effective)
-        emit_json(gate_json(view.header["id"], view.assessment) | people)
+        emit_json(gate_json(view.header, view.assessment) | people)
     else:
-        emit("\n".join([*decision_lines(view, columns()), f"record: {view.place}"]))
+        emit("\n".join([*told_lines(view, columns()), *decision_lines(view, columns()), f"record: {view.place}"]))
     return int(view.exit_code)

@@ -71,6 +71,9 @@ def _check(project: Project, base: str | None) -> int:
     findings = sort_findings([*blocking, *result.findings])
     print_findings(findings)
     emit(f"lock --check: {counted(result.n_skills, 'skill')}, {count_text(findings)}")
+    if result.by_dependent_judge:
+        skills = ", ".join(map(one_line, result.by_dependent_judge))
+        emit(f"evidence by a judge that is NOT known to be independent of the candidate: {skills}")
     if result.readable and has_errors(one for one in result.findings if one.code != UNVERIFIABLE):
         return int(Exit.FAILED)
     return int(Exit.PASSED if result.readable and not blocking else Exit.UNDECIDED)

@@ -19,8 +19,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "eval": ("evaluate", "Run the quality cases in three modes, score, gate, record."),
     "record": ("record", "Run eval on live models and keep their traffic for the replay model."),
     "e2e": ("e2e", "Run the routing cases: right skill, right script, or none."),
+    "triggers": ("triggers", "Run the trigger cases: how often does a request load its skill?"),
     "check": ("check", "Check skills, suites, contract and lock, offline, all problems at once."),
     "lock": ("lock", "Write skills.lock.json, or verify it with --check."),
+    "plan": ("plan", "Say what lift each skill's cases can show, before anything is spent."),
     "suite": ("suite", "Show the cases of a suite now, or as a past run had them."),
     "holdout": ("holdout", "Seal, check or void the hidden holdout that the contract names."),
     "bump": ("bump", "Raise a skill's metadata.version in place; --init adds missing ones."),
@@ -32,6 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "review": ("review", "Show what of a run people must look at, or say what one decided."),
     "label": ("label", "Say of answers whether they meet what the judge decides, blind to it."),
     "calibrate": ("calibrate", "Compare the judge with people's labels; certify it, or say why not."),
+    "pairwise": ("pairwise", "Let the judge compare answers of two modes or runs, in both orders."),
     "export": ("export", "Write what other tools read: in-toto statements of evidence."),
     "import": ("import_", "Read another tool's evals.json into a suite here."),
 }

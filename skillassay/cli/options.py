@@ -36,6 +36,14 @@ judge_options = _all(
         "--judge-model", metavar="MODEL", help="Judge; also agent:NAME. Default: --model, else the contract's."
     ),
     click.option("--judge-base-url", metavar="URL", help="Where the judge is asked. Default: the environment's."),
+    click.option(
+        "--judge-samples",
+        metavar="N",
+        type=click.IntRange(1, 9),
+        help="Ask the judge N times about each answer; may only raise the contract's.",
+    ),
+    click.option("--second-judge-model", metavar="MODEL", help="A second judge, beside the first. Default: contract."),
+    click.option("--second-judge-base-url", metavar="URL", help="Where it is asked. Default: the environment's."),
 )
 pace_options = _all(
     click.option("--jobs", type=click.IntRange(1, 256), default=4, show_default=True, help="Trials at the same time."),

@@ -60,7 +60,8 @@ def command(ctx: click.Context, /, *, dry_run: bool, form: str, record_to: str |
         return int(Exit.UNDECIDED)
     if kept.why is not None:
         say(f"warning: {one_line(kept.why)}; this is in {kept.path}")
-    say(f"recorded in {kept.path}; play it again with: {_replay_command(request, kept.path)}")
+    again = _replay_command(request, kept.path, has_second="second" in view.header["models"])
+    say(f"recorded in {kept.path}; play it again with: {again}")
     return int(view.assessment.decision.exit_code)
 
 
@@ -74,12 +75,16 @@ def _with_usual_name(request: EvalRequest) -> EvalRequest:
         "cases": sorted(request.cases),
         "modes": [] if modes == ALL_MODES else sorted(modes),
         "repeats": 0 if request.repeats == 1 else request.repeats,
+        "samples": request.judge_samples or 0,
+        "sample": request.sample or 0,
+        "seed": request.seed or 0,
     }
-    name = recording_name(chosen_models(request, contract or Contract()), selection)
+    models = chosen_models(request, contract or Contract())
+    name = recording_name(models, selection | {"second": models.second})
     return replace(request, record_to=name)
 
 
-def _replay_command(request: EvalRequest, recording: str) -> str:
+def _replay_command(request: EvalRequest, recording: str, *, has_second: bool) -> str:
     words = ["eval", "--model", f"replay:{recording}"]
     for option, values in (("--skill", request.skills), ("--case", request.cases)):
         words += [word for value in values for word in (option, value)]
@@ -87,6 +92,12 @@ def _replay_command(request: EvalRequest, recording: str) -> str:
         words += ["--base", request.base]
     if request.modes != ALL_MODES:
         words += [word for mode in request.modes for word in ("--mode", mode.value)]
+    if has_second:
+        words += ["--second-judge-model", f"replay:{recording}"]
+    for option, number in (("--sample", request.sample), ("--seed", request.seed)):
+        words += [option, str(number)] if number is not None else []
+    if request.judge_samples is not None:
+        words += ["--judge-samples", str(request.judge_samples)]
     if request.repeats > 1:
         words += ["--repeats", str(request.repeats)]
     return next_command(request.root, *words)

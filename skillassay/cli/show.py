@@ -48,8 +48,9 @@ def _json(view: RunView) -> dict[str, object]:
 def _text(view: RunView, form: str) -> str:
     if form == "html":
         from skillassay.report.html import render_html
+        from skillassay.runs.linted import lint_of_run
 
-        return render_html(view)
+        return render_html(view, lint_of_run(view.root, view))
     others = {"markdown": render_markdown, "junit": render_junit, "csv": render_csv}
     return others[form](view) if form in others else render_table(view, columns=columns())
 

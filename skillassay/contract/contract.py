@@ -20,7 +20,9 @@ from skillassay.contract.limits import (
     calibration_binding,
     exact_fraction,
     gate_binding,
+    judging_binding,
     raised_quality_min,
+    read_budget,
     read_calibration,
     read_gate,
     read_slices,
@@ -28,6 +30,7 @@ from skillassay.contract.limits import (
 from skillassay.contract.terms import (
     DEFAULT_INSTRUCTIONS,
     NONE_KNOWN,
+    BudgetTerms,
     CalibrationTerms,
     CandidateTerms,
     DatasetTerms,
@@ -40,6 +43,7 @@ from skillassay.contract.terms import (
     Models,
     Prompts,
     ScoringTerms,
+    TriggerTerms,
 )
 from skillassay.documents import Document, load_document
 from skillassay.findings import Finding, Severity, register
@@ -77,7 +81,7 @@ INCOMPLETE = register("contract.incomplete", "The contract does not state what o
 
 CONTRACT_PATH = "evals/contract.yaml"
 
-SCORER_VERSION = 3
+SCORER_VERSION = 4
 """Raised by hand when the same answers and verdicts would be scored or gated differently. Evidence binds it."""
 
 DEFAULT_GLOBS = (
@@ -95,13 +99,14 @@ DEFAULT_GLOBS = (
 class Contract:
     """One evaluation contract with its defaults filled in. ``path`` is None when no file exists.
 
-    ``suites_named`` holds the kinds of suites, quality or routing, that the file itself names: those must exist.
+    ``suites_named`` holds the kinds of suites (quality, routing, triggers) that the file names: those must exist.
     """
 
     path: str | None = None
     skills: tuple[str, ...] = DEFAULT_GLOBS
     quality_suites: tuple[str, ...] = ("evals/quality.json",)
     routing_suites: tuple[str, ...] = ("evals/routing.json",)
+    trigger_suites: tuple[str, ...] = ("evals/triggers.json",)
     suites_named: frozenset[str] = frozenset()
     fixtures: tuple[str, ...] = ("evals/fixtures/*.yaml",)
     identity: IdentityTerms = field(default_factory=IdentityTerms)
@@ -110,6 +115,7 @@ class Contract:
     expected: ExpectedTerms = field(default_factory=ExpectedTerms)
     scoring: ScoringTerms = field(default_factory=ScoringTerms)
     judge: JudgeTerms = field(default_factory=JudgeTerms)
+    budget: BudgetTerms = field(default_factory=BudgetTerms)
     environment: EnvironmentTerms = field(default_factory=EnvironmentTerms)
     eager_scope: str = "skill"
     gate: GateTerms = field(default_factory=GateTerms)
@@ -117,6 +123,7 @@ class Contract:
     holdout: HoldoutTerms | None = None
     freshness_max_age_days: int | None = None
     retention: str = "full"
+    triggers: TriggerTerms = field(default_factory=TriggerTerms)
     lock: LockTerms = field(default_factory=LockTerms)
     downgrade: frozenset[str] = frozenset()
 
@@ -155,6 +162,7 @@ class Contract:
                 "prompt": prompts.judge,
                 "max_output_tokens": self.judge.max_output_tokens,
                 **_named(endpoint=self.judge.endpoint),
+                **judging_binding(self.judge, models.second),
                 **calibration_binding(self.judge.calibration),
             },
             "gate": gate_binding(self.gate, self.slices),
@@ -167,7 +175,7 @@ class Contract:
     @property
     def models(self) -> Models:
         """The models that the contract names."""
-        return Models(candidate=self.candidate.model, judge=self.judge.model)
+        return Models(candidate=self.candidate.model, judge=self.judge.model, second=self.judge.second)
 
 
 def _named(*, endpoint: str | None, subject: str = "loop") -> dict[str, Json]:
@@ -216,8 +224,9 @@ def _path_findings(document: Document) -> tuple[Finding, ...]:
     lists: dict[tuple[str, ...], list[str]]
     lists = {("skills",): document.value.get("skills", []), ("fixtures",): document.value.get("fixtures", [])}
     lists |= {("suites", kind): names for kind, names in suites.items()}
-    if "digests" in document.value.get("holdout", {}):
-        lists["holdout", "digests"] = [document.value["holdout"]["digests"]]
+    for group, field_name in (("holdout", "digests"), ("budget", "prices")):
+        if field_name in document.value.get(group, {}):
+            lists[group, field_name] = [document.value[group][field_name]]
     for where, names in lists.items():
         for index, name in enumerate(names):
             if name.startswith(("/", "~")) or ".." in name.split("/") or "\\" in name or name[1:2] == ":":
@@ -234,7 +243,7 @@ def _path_findings(document: Document) -> tuple[Finding, ...]:
     return tuple(found)
 
 
-_WHOLE = ("seed", "max_output_tokens", "turn_limit")
+_WHOLE = ("seed", "max_output_tokens", "turn_limit", "samples")
 _IDENTITY = tuple(IdentityTerms.__dataclass_fields__)
 _REAL = ("temperature", "timeout_s")
 
@@ -260,6 +269,7 @@ def build_contract(value: Mapping[str, Any]) -> Contract:
         skills=tuple(value.get("skills", default.skills)),
         quality_suites=tuple(suites.get("quality", default.quality_suites)),
         routing_suites=tuple(suites.get("routing", default.routing_suites)),
+        trigger_suites=tuple(suites.get("triggers", default.trigger_suites)),
         suites_named=frozenset(suites),
         fixtures=tuple(value.get("fixtures", default.fixtures)),
         identity=IdentityTerms(**{name: value[name] for name in _IDENTITY if name in value}),
@@ -268,6 +278,7 @@ def build_contract(value: Mapping[str, Any]) -> Contract:
         expected=ExpectedTerms(**value.get("expected", {})),
         scoring=ScoringTerms(**value.get("scoring", {})),
         judge=_judge(value.get("judge", {})),
+        budget=read_budget(value.get("budget", {})),
         environment=EnvironmentTerms(**value.get("environment", {})),
         eager_scope=value.get("eager", {}).get("scope", default.eager_scope),
         gate=read_gate(value.get("gate", {})),
@@ -275,6 +286,7 @@ def build_contract(value: Mapping[str, Any]) -> Contract:
         holdout=HoldoutTerms(**value["holdout"]) if "holdout" in value else None,
         freshness_max_age_days=value.get("freshness", {}).get("max_age_days"),
         retention=value.get("retention", default.retention),
+        triggers=TriggerTerms(**{name: exact_fraction(share) for name, share in value.get("triggers", {}).items()}),
         lock=LockTerms(**lock),
         downgrade=DOWNGRADABLE.intersection(value.get("check", {}).get("downgrade", ())),
     )

@@ -69,7 +69,9 @@ def _candidate(prepared: Prepared, models: Mapping[str, Any]) -> Group:
         "provider": models["candidate"]["provider"],
         "surface": surface,
         "model_revision_evidence": {
-            side: {"requested": models[side]["name"], "answered": None} for side in ("candidate", "judge")
+            side: {"requested": models[side]["name"], "answered": None}
+            for side in ("candidate", "judge", "second")
+            if side in models
         },
     }
 
@@ -125,7 +127,7 @@ def _judgment(prepared: Prepared) -> Group:
     rubrics: Json = {_name(case): _rubric(case) for case in planned}
     suites = {case.suite for case in planned}
     return {
-        "judge_id": prepared.models.judge,
+        "judge_id": _judge_id(prepared),
         # Authored verdicts have no other version than what they say.
         "judge_version": name if authored is None else f"rules {short_digest([_rule(rule) for rule in authored])}",
         "judge_prompt_digest": FIXED_PROMPTS.judge,
@@ -142,6 +144,13 @@ def _judgment(prepared: Prepared) -> Group:
         ],
         "human_adjudication": terms.human_adjudication,
     }
+
+
+def _judge_id(prepared: Prepared) -> str:
+    """The judge's label; asked more than once, or beside a second one, it is another judge."""
+    samples, second = prepared.contract.judge.samples, prepared.models.second
+    more = ([f"{samples} samples"] if samples > 1 else []) + ([f"second {second}"] if second is not None else [])
+    return ", ".join([prepared.models.judge, *more])
 
 
 def _rule(rule: JudgeRule) -> Json:

@@ -15,7 +15,7 @@ from skillassay.gate.lines import Status
 from skillassay.scoring.assessment import Assessment
 from skillassay.scoring.scores import ModeTotal, Row
 
-SIDES = ("candidate", "judge")
+SIDES = ("candidate", "judge", "second")
 
 
 def build_ended_contract(header: Mapping[str, Any], assessment: Assessment, *, occurred_at: str) -> dict[str, Json]:
@@ -24,6 +24,7 @@ def build_ended_contract(header: Mapping[str, Any], assessment: Assessment, *, o
     spent = {
         "candidate": [row.record.candidate.model for row in rows],
         "judge": [row.record.judge.model for row in rows],
+        "second": [row.record.second.model for row in rows if row.record.second is not None],
     }
     return complete(
         header["contract"]["groups"],

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from skillassay.canonical import Json
-from skillassay.contract.terms import CalibrationTerms
+from skillassay.contract.terms import BudgetTerms, CalibrationTerms, JudgeTerms
 from skillassay.errors import UsageError
 
 
@@ -85,6 +85,35 @@ def read_calibration(value: Mapping[str, Any]) -> CalibrationTerms:
         for name, given in value.items()
     }
     return CalibrationTerms(**exact)
+
+
+def judging_binding(terms: JudgeTerms, second: str | None) -> dict[str, Json]:
+    """How often the judge is asked and who judges besides, where it is not once and nobody."""
+    samples: dict[str, Json] = {"samples": terms.samples} if terms.samples > 1 else {}
+    return samples if second is None else {**samples, "second": second}
+
+
+def raised_samples(samples: int, asked: int | None) -> int:
+    """How often the judge is asked; an option may only raise it. Raises :class:`UsageError`."""
+    if asked is not None and asked < samples:
+        message = f"--judge-samples {asked} is below the contract's judge.samples {samples}"
+        raise UsageError(message, hint="an option can ask the judge more often, never less")
+    return asked or samples
+
+
+def read_budget(value: Mapping[str, Any]) -> BudgetTerms:
+    """What judges may spend, from a contract of sound shape: whole tokens, money as the decimal that was written."""
+    limits: dict[str, Any] = {
+        name: Decimal(given) if name.startswith("money") else int(given)
+        for name, given in value.get("judge", {}).items()
+    }
+    return BudgetTerms(**limits, prices=value.get("prices"))
+
+
+def budget_to_json(terms: BudgetTerms) -> dict[str, Json]:
+    """The budget as a run keeps it: what is limited, money as text."""
+    limits = {name: getattr(terms, name) for name in ("tokens", "money", "tokens_per_day", "money_per_day")}
+    return {name: str(v) if isinstance(v, Decimal) else v for name, v in limits.items() if v is not None}
 
 
 def calibration_binding(terms: CalibrationTerms) -> dict[str, Json]:

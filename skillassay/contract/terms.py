@@ -8,6 +8,7 @@ passed over.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 
 LOOP = "loop"
@@ -72,7 +73,9 @@ class CalibrationTerms:
 class JudgeTerms:
     """How the judge is asked. Its temperature is always 0; ``endpoint`` as the candidate's.
 
-    ``order`` is the order of the criteria it is shown, ``human_adjudication`` who decides where it is in doubt.
+    ``order`` is the order of the criteria it is shown, ``human_adjudication`` who decides where it is in doubt. It is
+    asked ``samples`` times about each answer, each time anew; ``second`` is another judge, asked as often, which
+    decides nothing alone.
     """
 
     model: str = "fixture"
@@ -81,7 +84,34 @@ class JudgeTerms:
     timeout_s: float = 120.0
     order: str = "as_written"
     human_adjudication: str = "held for review by a named person"
+    samples: int = 1
+    second: str | None = None
     calibration: CalibrationTerms = field(default_factory=CalibrationTerms)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetTerms:
+    """What judges may spend in one run, and in one UTC day over the runs of this project; None is no limit.
+
+    ``prices`` is the list of prices that amounts of money rest on, None the usual place. Nothing of it is bound by
+    evidence: it changes no verdict, only whether there is one.
+    """
+
+    tokens: int | None = None
+    money: Decimal | None = None
+    tokens_per_day: int | None = None
+    money_per_day: Decimal | None = None
+    prices: str | None = None
+
+    @property
+    def is_set(self) -> bool:
+        """Whether anything is limited."""
+        return self.limits_money or self.tokens is not None or self.tokens_per_day is not None
+
+    @property
+    def limits_money(self) -> bool:
+        """Whether prices must be known."""
+        return self.money is not None or self.money_per_day is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +157,13 @@ class HoldoutTerms:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TriggerTerms:
+    """From which share of its runs on a request loads a skill. No evidence rests on it."""
+
+    threshold: Fraction = Fraction(1, 2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LockTerms:
     """What the lock accepts as proof and what it leaves out of digests."""
 
@@ -137,10 +174,11 @@ class LockTerms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Models:
-    """The two models of a run, as their labels."""
+    """The models of a run, as their labels; ``second`` is its second judge, if it has one."""
 
     candidate: str
     judge: str
+    second: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

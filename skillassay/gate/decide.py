@@ -8,7 +8,7 @@ counts for the other. What makes a line lies in the ``gate_`` modules by theme; 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from skillassay.contract.contract import GateTerms
 from skillassay.contract.terms import NONE_KNOWN
@@ -28,6 +28,7 @@ from skillassay.gate.slices import (
     slice_statuses,
     variance_line,
 )
+from skillassay.gate.suites import suite_lines
 from skillassay.gate.trials import (
     Critical,
     complete_line,
@@ -43,6 +44,7 @@ from skillassay.runs.plan import Plan
 from skillassay.scoring.breakdown import About, Breakdown
 from skillassay.scoring.regression import Regression
 from skillassay.scoring.scores import Scores
+from skillassay.suites.terms import SuiteTerms
 
 __all__ = ["Decision", "GateInput", "GateLine", "Status", "decide", "decimal_text"]
 
@@ -67,6 +69,7 @@ class GateInput:
     holdout_asked: HoldoutAsked | None = None
     leakage: str = NONE_KNOWN
     own_model: str | None = None
+    suite_terms: Mapping[str, SuiteTerms] = field(default_factory=dict)
     judge: JudgeFacts = UNKNOWN
     regression: Regression | None = None
     approvals: tuple[Approval, ...] = ()
@@ -104,6 +107,7 @@ def _measured(scores: Scores, given: GateInput, critical: Critical) -> list[Gate
     return [
         complete_line(rows),
         quality_line(rows, terms.quality_min),
+        *suite_lines(rows, given.suite_terms),
         *worst_case_line(rows, terms.worst_case_min),
         *failures_line(rows, terms.failures_max),
         beats_none_line(scores, given.plan, terms),

@@ -70,5 +70,5 @@ def _listed(found: Regression) -> tuple[str, ...]:
             more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
             words.append(f"{what} since, not compared: {', '.join(names[:MAX_NAMES])}{more}")
     if found.flaky:
-        words.append(f"flaky in the baseline, not compared: {', '.join(found.flaky[:MAX_NAMES])}")
+        words.append(f"flaky in the baseline, not passed there: {', '.join(found.flaky[:MAX_NAMES])}")
     return tuple(words)

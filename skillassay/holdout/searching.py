@@ -81,7 +81,7 @@ def _own_folders(project: Project) -> tuple[str, ...]:
 def _suite_paths(project: Project) -> frozenset[str]:
     """The suites and fixtures of the contract, whose authors write as the holdout's does."""
     contract, root = project.contract, project.root
-    globs = (*contract.quality_suites, *contract.routing_suites, *contract.fixtures)
+    globs = (*contract.quality_suites, *contract.routing_suites, *contract.trigger_suites, *contract.fixtures)
     return frozenset(path.relative_to(root).as_posix() for glob in globs for path in root.glob(glob) if path.is_file())
 
 

@@ -47,7 +47,11 @@ class Withholding:
             )
             for mark in kept.marks
         )
-        return replace(kept, marks=marks, arm=None if kept.arm is None else self._arm(kept.arm))
+        samples = tuple(
+            replace(one, words=tuple(replace(word, id=self._id(record, word.id)) for word in one.words))
+            for one in kept.samples
+        )
+        return replace(kept, marks=marks, samples=samples, arm=None if kept.arm is None else self._arm(kept.arm))
 
     def _id(self, record: TrialRecord, given: str) -> str:
         """Another id for a verdict, the same in every run under this key; those of a behaviour are in every case."""

@@ -3,12 +3,16 @@
 The judge never learns which mode or skill produced an answer. It gets one JSON document in which the answer is a
 string, so that nothing in the answer can end the data. Its whole reply is one JSON object under the same schema that
 was sent; any departure is a ``contract_error`` at the judge's stage: nothing is repaired, retried or guessed.
+
+Grounding shows that a PASS rests on words of the answer, not that the words prove it: a judge that obeys an answer and
+quotes what stands there is caught by nobody here. That is what calibration and people are for.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -153,13 +157,45 @@ def parse_verdicts(reply: str, criteria: Sequence[Criterion]) -> tuple[Criterion
 
 
 def ungrounded(verdicts: Sequence[CriterionVerdict], answer: str) -> tuple[str, ...]:
-    """Ids of the criteria whose PASS quotes words that do not stand in the answer. Absence has nothing to quote."""
-    folded = fold_text(answer)
+    """Ids of the criteria whose PASS quotes words that do not stand in the answer. Absence has nothing to quote.
+
+    A verdict in a judge's own form that somebody planted in the answer is no words of it: copied, its evidence would
+    otherwise quote itself.
+    """
+    folded = fold_text(_without_entries(answer))
     return tuple(
         item.criterion.id
         for item in verdicts
         if item.verdict == "PASS" and not item.criterion.absence and not _stands_in(item.evidence, folded)
     )
+
+
+_STRING = r'"(?>[^"\\]+|\\.)*+"'
+_PAIR = rf"{_STRING}\s*+:\s*+{_STRING}\s*+"
+# Four texts under four names. Possessive, since an answer is hostile: from no brace is more than eight strings read.
+_ENTRY = re.compile(rf"\{{\s*+(?:{_PAIR},\s*+){{3}}{_PAIR}\}}", re.DOTALL)
+_ENTRY_FIELDS = (
+    frozenset(("id", "reasoning", "evidence", "verdict")),
+    frozenset(("reasoning", "evidence_first", "evidence_second", "winner")),  # of skillassay.judging.pairwise
+)
+_CUT_OUT = "\n\ufffc\n"
+"""In the place of an entry, so that no quotation reaches over it."""
+
+
+def _without_entries(answer: str) -> str:
+    """The answer as folding would see it at first, so that no width and no unseen character hides an entry."""
+    seen = unicodedata.normalize("NFKC", answer)
+    if not seen.isascii():
+        seen = "".join(char for char in seen if unicodedata.category(char) != "Cf")
+    return _ENTRY.sub(_without_entry, seen)
+
+
+def _without_entry(match: re.Match[str]) -> str:
+    try:
+        value = json.loads(match[0])
+    except ValueError:
+        return match[0]
+    return _CUT_OUT if value.keys() in _ENTRY_FIELDS else match[0]
 
 
 # Folding has made three points of "…"; people also set them in brackets.

@@ -80,6 +80,13 @@ class Evidence:
         """The ids of the waivers, as the lock shows them."""
         return tuple(sorted({used.id for used in self.waivers}))
 
+    @property
+    def by_dependent_judge(self) -> bool:
+        """Whether a live judge gave the verdicts that is not known to be independent of the candidate."""
+        models, gate = self.body.get("models"), self.body.get("decision")
+        is_live = isinstance(gate, Mapping) and gate.get("gate") == "model_gate"
+        return is_live and isinstance(models, Mapping) and models.get("independent") is not True
+
 
 class EvidenceProblem(ValueError):
     """A file that is not evidence of a known format."""

@@ -21,6 +21,7 @@ from skillassay.people.waiving import waivers_in_force
 from skillassay.project import Project, ReadySkill
 from skillassay.regular import NotRegular, read_regular
 from skillassay.suites.drift import SUITE_GONE
+from skillassay.suites.terms import all_terms_json
 
 
 def lock_terms(project: Project) -> Terms:
@@ -32,7 +33,8 @@ def lock_terms(project: Project) -> Terms:
 def build_states(project: Project) -> tuple[SkillState, ...]:
     """Every readable skill as the lock sees it."""
     contract = project.contract
-    terms = contract.binding(models=contract.models, prompts=FIXED_PROMPTS)
+    demanded = all_terms_json((suite.name, suite.terms) for suite in project.suites)
+    terms = contract.binding(models=contract.models, prompts=FIXED_PROMPTS) | demanded
     cases: dict[str, dict[str, str]] = {}
     for case in project.cases:
         path = project.case_skills.get((case.suite, case.id))
@@ -87,17 +89,19 @@ def _version_problem(version: str | None) -> str | None:
 
 
 def locked_suites(project: Project) -> dict[str, LockedSuite]:
-    """The suites as a lock keeps them; those of routing cases under ``routing:NAME``, since names are their own."""
+    """The suites as a lock keeps them; other kinds than quality under ``KIND:NAME``: names are their own."""
     suites = {
         suite.name: LockedSuite(version=suite.version, cases={case.id: case.digest for case in suite.cases})
         for suite in project.suites
     }
-    routing: dict[str, dict[str, str]] = {}
+    others: dict[str, dict[str, str]] = {}
     version: dict[str, str] = {}
-    for case in project.routing:
-        routing.setdefault(case.suite, {})[case.id] = case.digest
-        version[case.suite] = case.suite_version
-    return suites | {f"routing:{name}": LockedSuite(version=version[name], cases=routing[name]) for name in routing}
+    for kind, cases in (("routing", project.routing), ("triggers", project.triggers)):
+        for case in cases:
+            name = f"{kind}:{case.suite}"
+            others.setdefault(name, {})[case.id] = case.digest
+            version[name] = case.suite_version
+    return suites | {name: LockedSuite(version=version[name], cases=others[name]) for name in others}
 
 
 def read_lock(root: Path) -> tuple[Lock | None, tuple[Finding, ...]]:
@@ -118,11 +122,13 @@ def read_lock(root: Path) -> tuple[Lock | None, tuple[Finding, ...]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockCheck:
-    """What a check of the lock found. ``readable`` is false when there is no lock that could be compared."""
+    """What a check of the lock found. ``readable`` is false when there is no lock that could be compared;
+    ``by_dependent_judge`` are the skills whose evidence rests on a judge that is not known to be independent."""
 
     findings: tuple[Finding, ...]
     readable: bool
     n_skills: int
+    by_dependent_judge: tuple[str, ...] = ()
 
 
 def check_lock(project: Project, *, base: str | None = None) -> LockCheck:
@@ -151,7 +157,8 @@ def check_lock(project: Project, *, base: str | None = None) -> LockCheck:
         from skillassay.locks.revisions import lock_at
 
         found += base_findings(lock, lock_at(project.root, base, where_they_part=True), base)
-    return LockCheck(findings=sort_findings(found), readable=True, n_skills=len(states))
+    dependent = tuple(s.path for s in states if s.evidence is not None and s.evidence.by_dependent_judge)
+    return LockCheck(findings=sort_findings(found), readable=True, n_skills=len(states), by_dependent_judge=dependent)
 
 
 def blocking_findings(project: Project) -> tuple[Finding, ...]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from skillassay.agents.described import SUFFIXES
 from skillassay.canonical import Json
-from skillassay.contract.contract import Contract
+from skillassay.contract.contract import Contract, Models
 from skillassay.fixture.files import fixtures_digest
 from skillassay.gate.lines import Decision, Status
 from skillassay.holdout.doubts import TUNING
@@ -25,6 +25,7 @@ from skillassay.people.approval import approval_json
 from skillassay.people.audit import use_json
 from skillassay.people.effective import Effective
 from skillassay.project import ReadySkill
+from skillassay.runs.plan import NOISE_MODES
 from skillassay.runs.preparation import Prepared
 from skillassay.runs.results import interval_json, lift_json, rate_json
 from skillassay.scoring.assessment import Assessment
@@ -85,9 +86,12 @@ def _conditions(prepared: Prepared) -> Iterator[str]:
     named, used = prepared.contract.models, prepared.models
     if used != named:
         yield (
-            f"it counts only if evals/contract.yaml names candidate {used.candidate} and judge {used.judge}, "
-            f"now it names {named.candidate} and {named.judge}"
+            f"it counts only if evals/contract.yaml names candidate {used.candidate} and judge {_judges(used)}, "
+            f"now it names {named.candidate} and {_judges(named)}"
         )
+    samples = prepared.contract.judge.samples
+    if samples != prepared.project.contract.judge.samples:
+        yield f"it counts only if evals/contract.yaml says judge.samples: {samples}"
     subject, own = prepared.subject, prepared.project.contract.candidate.subject
     if subject != own and subject.endswith(SUFFIXES):
         yield f"its subject {subject} is described in a file, which no contract can name"
@@ -95,12 +99,16 @@ def _conditions(prepared: Prepared) -> Iterator[str]:
         yield f"it counts only if evals/contract.yaml names candidate.subject: {subject}, now it names {own}"
 
 
+def _judges(models: Models) -> str:
+    return models.judge if models.second is None else f"{models.judge} with the second {models.second}"
+
+
 def _strangers(prepared: Prepared, assessment: Assessment, models: Mapping[str, Any]) -> Iterator[str]:
     """What says that the run was for something else, or somebody else answered than the contract's terms name."""
     contract = prepared.contract
     if prepared.request.purpose == TUNING:
         yield "the run was for tuning"
-    for side in _SIDES:
+    for side in (*_SIDES, *(("second",) if "second" in models else ())):
         model = models[side]
         own = "embedded" if model["is_fixture"] else _own_endpoint(model["provider"], contract, side)
         if model["endpoint"] != own and not model.get("is_replay"):  # a recording is asked nowhere
@@ -111,14 +119,16 @@ def _strangers(prepared: Prepared, assessment: Assessment, models: Mapping[str, 
             yield f"its {side} {asked['label']} names no model, so nothing says who answered (agent:NAME/MODEL does)"
             return
         for row in assessment.scores.rows if not asked["is_fixture"] else ():
-            answered = row.record.candidate.model if side == "candidate" else row.record.judge.model
+            spent = getattr(row.record, side)
+            answered = None if spent is None else spent.model
             if answered is not None and not is_called(answered, name):
                 yield f"its {side} {asked['name']} answered as {answered}"
 
 
 def _own_endpoint(provider: str, contract: Contract, side: str) -> str | None:
     """Where a side must have been asked: where the contract says, else at the provider's own endpoint."""
-    named = (contract.candidate if side == "candidate" else contract.judge).endpoint
+    stated = {"candidate": contract.candidate.endpoint, "judge": contract.judge.endpoint}
+    named = stated.get(side)
     return PUBLIC_ENDPOINTS.get(provider) if named is None else named.rstrip("/")
 
 
@@ -145,10 +155,9 @@ def _body(
 ) -> dict[str, Json]:
     rows = [row for row in assessment.scores.rows if row.planned.skill_path == ready.path]
     counted = [row for row in assessment.scores.counted if row.planned.skill_path == ready.path]
-    answered = sorted({name for row in rows for name in (row.record.candidate.model,) if name})
-    judged = sorted({name for row in rows for name in (row.record.judge.model,) if name})
+    answered, judged = (sorted({getattr(row.record, side).model for row in rows} - {None}) for side in _SIDES)
     lift = next((lift for lift in assessment.scores.lifts if lift.skill_path == ready.path), None)
-    totals = mode_totals(counted, prepared.plan.modes)
+    totals = mode_totals(counted, [mode for mode in prepared.plan.modes if mode not in NOISE_MODES])
     # Of authored answers alone: a model's are its own. What they were is checked against the tree, as a warning.
     contract, root = prepared.contract, prepared.project.root
     fixtures = fixtures_digest(root, contract.fixtures) if prepared.rules is not None else None
@@ -171,6 +180,7 @@ def _body(
         "models": {
             "candidate": {**_public(header["models"]["candidate"]), "answered": answered},
             "judge": {**_public(header["models"]["judge"]), "answered": judged},
+            **{side: _public(model) for side, model in header["models"].items() if side == "second"},
             "independent": header["models"]["independent"],
         },
         "catalog": {other.path: other.digest for other in prepared.project.usable if other.path != ready.path},

@@ -6,6 +6,7 @@ A model never retries an answer, never repairs one, and never calls a tool. Tran
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol, runtime_checkable
@@ -38,6 +39,32 @@ class ModelRequest:
     slot: str = ""
     is_valid: Callable[[ModelReply], bool] | None = field(default=None, compare=False, repr=False)
     again: Callable[[float], None] | None = field(default=None, compare=False, repr=False)
+
+
+def asks_anew(slot: str) -> bool:
+    """Whether the trial of a slot is there to be answered once more (mode ``again``).
+
+    What another trial was answered to the same request then is no answer to it: both would agree by construction.
+    """
+    return slot.rsplit("/", 2)[1:2] == ["again"]
+
+
+_FURTHER = re.compile(r"#[2-9]$")
+
+
+def sample_slot(slot: str, number: int) -> str:
+    """The slot of the n-th time that one thing is asked of a judge; the first is the trial's own."""
+    return slot if number == 1 else f"{slot}#{number}"
+
+
+def trial_slot(slot: str) -> str:
+    """The slot of the trial that a sample is of."""
+    return _FURTHER.sub("", slot)
+
+
+def is_further_sample(slot: str) -> bool:
+    """Whether a judge is asked once more about an answer: what it said before is no answer to that."""
+    return _FURTHER.search(slot) is not None
 
 
 def request_json(request: ModelRequest) -> dict[str, Json]:

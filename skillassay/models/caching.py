@@ -1,9 +1,10 @@
 """Replies kept for another run: the model that looks there first. Owns what is kept and for what question.
 
 The key of a reply is the SHA-256 of all that could make another answer: the whole request; the trial, by an id made of
-suite, case, digest of the case, skill, digest of its bytes, mode and repeat; side, provider, model, the whole address;
-and the version of skillassay, which stands for how all of this is put into words and onto the wire. Nothing here ages:
-the answer of a name that later means another model stays what it was until the file is deleted.
+suite, case, digest of the case, skill, digest of its bytes, mode and repeat; which sample of a judge it is; side,
+provider, model, the whole address; and the version of skillassay, which stands for how all of this is put into words
+and onto the wire. Nothing here ages: the answer of a name that later means another model stays what it was until the
+file is deleted.
 
 Kept, as the JSON of a reply (turn with the provider's content as it came, usage, model, attempts), is only what a model
 answered whole, and what its reader could use: never an error, never a cut or invented verdict. It is read as strictly
@@ -19,7 +20,7 @@ from typing import Any
 
 import skillassay
 from skillassay.canonical import JsonProblem, digest_of, parse_json
-from skillassay.models.base import Model, ModelIdentity, ModelReply, ModelRequest, request_json
+from skillassay.models.base import Model, ModelIdentity, ModelReply, ModelRequest, request_json, trial_slot
 from skillassay.models.reply_store import ReplyStore
 from skillassay.models.stored_reply import model_turn_json, reply_from_json
 
@@ -43,7 +44,7 @@ class CachingModel:
 
     def generate(self, request: ModelRequest) -> ModelReply:
         """The kept reply, marked as such; else the model's own, which is kept if it may be."""
-        trial = self.trials.get(request.slot)
+        trial = self.trials.get(trial_slot(request.slot))
         if trial is None:
             return self.model.generate(request)
         key = self._key(request, trial)

@@ -2,7 +2,8 @@
 
     gemini   GEMINI_API_KEY, else GOOGLE_API_KEY; another endpoint: GOOGLE_GEMINI_BASE_URL
     openai   OPENAI_API_KEY; another endpoint: OPENAI_BASE_URL; one on this machine needs no key
-    a judge  SKILLASSAY_JUDGE_API_KEY and SKILLASSAY_JUDGE_BASE_URL come before all of these
+    a judge  SKILLASSAY_JUDGE_API_KEY and SKILLASSAY_JUDGE_BASE_URL come before all of these, for a second judge
+             SKILLASSAY_SECOND_JUDGE_API_KEY and SKILLASSAY_SECOND_JUDGE_BASE_URL
 
 An address given by option comes before the environment's. No file of a project names an address: whoever writes one
 would choose where a key is sent. Keys come from the environment alone. A server or an SDK is imported when a model is
@@ -30,11 +31,13 @@ if TYPE_CHECKING:
     from skillassay.fixture.base import FixtureRules
 
 GEMINI_KEY_VARIABLES = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
-JUDGE_KEY_VARIABLE = "SKILLASSAY_JUDGE_API_KEY"
-KEY_VARIABLES = (*GEMINI_KEY_VARIABLES, "OPENAI_API_KEY", JUDGE_KEY_VARIABLE, "ANTHROPIC_API_KEY")
+JUDGE_KEY_VARIABLE, SECOND_KEY_VARIABLE = "SKILLASSAY_JUDGE_API_KEY", "SKILLASSAY_SECOND_JUDGE_API_KEY"
+KEY_VARIABLES = (*GEMINI_KEY_VARIABLES, "OPENAI_API_KEY", JUDGE_KEY_VARIABLE, SECOND_KEY_VARIABLE, "ANTHROPIC_API_KEY")
 """Variables that hold a model provider's key."""
 
 JUDGE_BASE_URL_VARIABLE = "SKILLASSAY_JUDGE_BASE_URL"
+_OWN_KEYS = {"judge": (JUDGE_KEY_VARIABLE,), "second": (SECOND_KEY_VARIABLE,)}
+_OWN_BASE_URLS = {"judge": (JUDGE_BASE_URL_VARIABLE,), "second": ("SKILLASSAY_SECOND_JUDGE_BASE_URL",)}
 _BASE_URLS = {GEMINI: "GOOGLE_GEMINI_BASE_URL", OPENAI: "OPENAI_BASE_URL"}
 _KEYS = {GEMINI: GEMINI_KEY_VARIABLES, OPENAI: ("OPENAI_API_KEY",)}
 _TITLES = {GEMINI: "the Gemini API", OPENAI: "an OpenAI-compatible endpoint"}
@@ -45,7 +48,7 @@ FIXTURE_RETRY = RetryPolicy(first_delay_s=0.01, max_delay_s=0.05)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
-    """How to open a model: for which side (``candidate`` or ``judge``), at which address, by whose rules.
+    """How to open a model: for which side (``candidate``, ``judge`` or ``second``), at which address, by whose rules.
 
     ``rules`` are the fixture's; ``retry`` replaces the provider's default policy; ``root`` is where a recording's path
     begins.
@@ -120,7 +123,7 @@ def judge_has_own_variables() -> bool:
 
 def require_rules(rules: FixtureRules | None) -> FixtureRules:
     """The fixture's rules. Raises :class:`InputError` when there are none."""
-    if rules is None or not (rules.subject or rules.judge):
+    if rules is None or not (rules.subject or rules.judge or rules.pairwise):
         raise InputError(
             "the fixture model has no rules, so it could answer nothing",
             hint="write evals/fixtures/*.yaml (docs/reference/fixtures.md), or name a model with --model gemini:NAME",
@@ -152,7 +155,7 @@ def _fixture(how: Opening) -> Iterator[Model]:
 
 
 def _api_key(provider: str, how: Opening, base_url: str | None) -> str:
-    names = ((JUDGE_KEY_VARIABLE,) if how.side == "judge" else ()) + _KEYS[provider]
+    names = _OWN_KEYS.get(how.side, ()) + _KEYS[provider]
     for variable in names:
         key = os.environ.get(variable, "").strip()
         if key:
@@ -173,7 +176,7 @@ def _api_key(provider: str, how: Opening, base_url: str | None) -> str:
 
 def _base_url(provider: str, how: Opening) -> str | None:
     given = [("the option for the base URL", how.base_url)]
-    names = ((JUDGE_BASE_URL_VARIABLE,) if how.side == "judge" else ()) + (_BASE_URLS[provider],)
+    names = (*_OWN_BASE_URLS.get(how.side, ()), _BASE_URLS[provider])
     given += [(name, os.environ.get(name)) for name in names]
     for source, text in given:
         if text and (url := text.strip()):

@@ -234,7 +234,9 @@ class _Call:
             self.waited_s += pace.clock() - started_s
 
     def again(self, delay_s: float) -> None:
-        """Wait for the turn of a further attempt, after a delay that has passed."""
+        """Wait for the turn of a further attempt, after a delay that has passed; whoever asked may refuse it first."""
+        if self.request.again is not None:
+            self.request.again(delay_s)
         self.waited_s += delay_s
         self.begin()
 

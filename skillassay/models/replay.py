@@ -2,8 +2,9 @@
 
 A request that was recorded gets what came back then: turn, usage, attempts, model, or the error. Of several calls with
 one request those of the same trial (slot) answer first, in their order; then, and for another trial, the first one of
-the file. So an answer never depends on which thread came first. A request that was not recorded is an error, never a
-guess, and the error says what differs from the call that was recorded in its place.
+the file; but a trial of the mode ``again`` is answered by its own calls alone, as it would else agree with the trial
+that it repeats by construction. So an answer never depends on which thread came first. A request that was not recorded
+is an error, never a guess, and the error says what differs from the call that was recorded in its place.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from skillassay.canonical import Json, digest_of
-from skillassay.errors import REPLAY_MISS, Reason, TrialError
-from skillassay.models.base import ModelIdentity, ModelReply, ModelRequest, request_json
+from skillassay.errors import REPLAY_MISS, InputError, Reason, TrialError
+from skillassay.models.base import ModelIdentity, ModelReply, ModelRequest, asks_anew, is_further_sample, request_json
 from skillassay.models.naming import REPLAY
 from skillassay.models.tape import Call, Tape, load_tape
 
@@ -65,7 +66,9 @@ class ReplayModel:
         with self._lock:
             n = self._n_served.get((key, slot), 0)
             self._n_served[key, slot] = n + 1
-        return own[n] if n < len(own) else next(iter(calls), None)
+        if n < len(own):
+            return own[n]
+        return None if asks_anew(slot) or is_further_sample(slot) else next(iter(calls), None)
 
     def _why(self, whole: Mapping[str, Json], slot: str) -> str:
         """What differs from the call of the same trial and turn."""
@@ -81,12 +84,16 @@ class ReplayModel:
 
 
 def load_replay(path: Path, *, side: str, name: str | None = None) -> ReplayModel:
-    """The recording at ``path`` as the model of one side (``candidate`` or ``judge``).
+    """The recording at ``path`` as the model of one side (``candidate``, ``judge`` or ``second``).
 
     Raises :class:`skillassay.errors.InputError` for a file that is no whole recording.
     """
     shown_as = name or str(path)
-    return ReplayModel(load_tape(path, shown_as=shown_as), side=side, name=shown_as)
+    tape = load_tape(path, shown_as=shown_as)
+    if side not in tape.recorded:
+        hint = "record a run that has one"
+        raise InputError(f"the recording {shown_as} holds no {side} judge", hint=hint)
+    return ReplayModel(tape, side=side, name=shown_as)
 
 
 def first_difference(recorded: Mapping[str, Json], asked: Mapping[str, Json]) -> str | None:

@@ -8,13 +8,14 @@ split on LF alone. Keys stand in the order shown. SHA256 is of the canonical for
     {"call":SHA256,"side":"candidate","slot":"quality/one/none/1","request":R,"reply":{"turn":…,"usage":…,"model":…,"n_attempts":n}}
     {"call":SHA256,"side":"judge","slot":…,"request":R,"error":{"reason":…,"stage":…,"kind":…,"message":…,"n_attempts":n,"usage":…}}
 
-M is ``{"label", "provider", "name", "endpoint", "is_fixture"}``; ``sha256`` is of all bytes behind the first line. A
-piece is a system instruction, a list of tools, a schema (as JSON text, in its own order) or one turn; it stands once,
-before the first call that needs it. R is the request as :func:`skillassay.models.base.request_json` tells it, with the
-digest of a piece in the place of ``system``, ``tools``, ``response_schema`` (null where there is none) and each of
-``turns``; a reply's ``turn`` is one too. ``call`` is the digest of the whole request. Calls are sorted by slot, side,
-and their order inside it, so that equal replies make equal bytes whatever thread was first; a piece keeps the order of
-keys in which it came. A key or a header of a request has no place in a tape, and time-outs and waits have none either.
+M is ``{"label", "provider", "name", "endpoint", "is_fixture"}``; a second judge is one more of ``models``, ``second``,
+and so is its ``side``; ``sha256`` is of all bytes behind the first line. A piece is a system instruction, a list of
+tools, a schema (as JSON text, in its own order) or one turn; it stands once, before the first call that needs it. R is
+the request as :func:`skillassay.models.base.request_json` tells it, with the digest of a piece in the place of
+``system``, ``tools``, ``response_schema`` (null where there is none) and each of ``turns``; a reply's ``turn`` is one
+too. ``call`` is the digest of the whole request. Calls are sorted by slot, side, and their order inside it, so that
+equal replies make equal bytes whatever thread was first; a piece keeps the order of keys in which it came. A key or a
+header of a request has no place in a tape, and time-outs and waits have none either.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ from skillassay.transcript import Usage
 TAPE_VERSION = 1
 MAX_BYTES = 512 << 20
 SIDES = ("candidate", "judge")
+SECOND = "second"
+"""The side of a second judge, which not every tape has."""
 _PIECES = ("system", "tools", "response_schema")
 _MODEL = ("label", "provider", "name", "endpoint", "is_fixture")
 
@@ -125,7 +128,7 @@ class TapeBuilder:
             "tape": TAPE_VERSION,
             "skillassay": skillassay.__version__,
             "recorded_on": recorded_on,
-            "models": {side: {field: getattr(models[side], field) for field in _MODEL} for side in SIDES},
+            "models": {side: {field: getattr(models[side], field) for field in _MODEL} for side in models},
             "sha256": sha256_hex(body),
         }
         return _line(header) + body
@@ -233,7 +236,8 @@ def _recorded(header: Mapping[str, Any], digest: str) -> dict[str, Recorded]:
         raise _Damage(f"it has format {version}, newer than {TAPE_VERSION}", "use a newer skillassay")
     try:
         on = header["recorded_on"]
-        models = {side: {field: header["models"][side][field] for field in _MODEL} for side in SIDES}
+        sides = (*SIDES, *((SECOND,) if SECOND in header["models"] else ()))
+        models = {side: {field: header["models"][side][field] for field in _MODEL} for side in sides}
     except (KeyError, TypeError) as error:
         raise _Damage("its first line lacks a field") from error
     for model in models.values():
@@ -250,7 +254,7 @@ def _call(value: Mapping[str, Any], pieces: Mapping[str, Json]) -> Call:
     request["turns"] = [pieces[name] for name in request["turns"]]
     if digest_of(request) != value["call"]:
         raise ValueError("the request is not the one of its key")
-    if value["side"] not in SIDES or not isinstance(value["slot"], str):
+    if value["side"] not in {*SIDES, SECOND} or not isinstance(value["slot"], str):
         raise ValueError("no side, or no slot")
     call = Call(key=value["call"], side=value["side"], slot=value["slot"], request=request)
     return _answered(call, value, pieces)

@@ -31,7 +31,7 @@ PASS, FAIL, ORACLE_INVALID, HOLD = VERDICTS = ("pass", "fail", "oracle-invalid",
 SCORING = frozenset((PASS, FAIL))
 MIN_REASON_CHARS = 10
 
-DECIDABLE = frozenset((Reason.JUDGE_ABSTAINED, Reason.UNGROUNDED, Reason.HELD))
+DECIDABLE = frozenset((Reason.JUDGE_ABSTAINED, Reason.JUDGE_DISAGREED, Reason.UNGROUNDED, Reason.HELD))
 """Reasons of an unscored trial that a person may decide: an answer is there, and only its judgement is missing."""
 
 

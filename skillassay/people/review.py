@@ -1,9 +1,9 @@
 """The human queue of a run: what must be held, not averaged. Pure; owns what enters it and what holds the gate.
 
-An entry is what a person must look at: a trial on which the judge abstained or invented its evidence, repeats that do
-not agree, a case under suspicion, an oracle somebody doubts, people who disagree. An entry stays open until everybody
-who spoke says the same; how many say so is never counted. What is scored keeps its score: an adjudication decides what
-was left open and cannot make a failure a pass.
+An entry is what a person must look at: a trial on which the judge abstained, disagreed with itself or with a second
+judge, or invented its evidence, repeats that do not agree, a case under suspicion, an oracle somebody doubts, people
+who disagree. An entry stays open until everybody who spoke says the same; how many say so is never counted. What is
+scored keeps its score: an adjudication decides what was left open and cannot make a failure a pass.
 """
 
 from __future__ import annotations
@@ -27,17 +27,23 @@ from skillassay.people.adjudication import (
     voices,
 )
 from skillassay.runs.plan import Mode
-from skillassay.runs.record import content_digest
+from skillassay.runs.record import TrialRecord, content_digest
 from skillassay.scoring.scores import Row
 
-ABSTAINED, UNGROUNDED, FLAKY, CONTAMINATION, ORACLE_DOUBT, HELD, DISAGREEMENT = KINDS = (
+ABSTAINED, UNGROUNDED, FLAKY, CONTAMINATION, ORACLE_DOUBT, HELD, DISAGREEMENT, DIFFERED = KINDS = (
     *("judge_abstained", "ungrounded", "flaky", "contamination", "oracle_doubt", "held", "disagreement"),
+    "judge_disagreed",
 )
 HOLDING = frozenset((CONTAMINATION, ORACLE_DOUBT, HELD, DISAGREEMENT))
 """Kinds that hold the gate while they are open; ``flaky`` does in progressive on a critical case. An abstention or an
 ungrounded pass leaves its trial without a score, which the line ``complete`` says."""
 
-_OF_REASON = {Reason.JUDGE_ABSTAINED: ABSTAINED, Reason.UNGROUNDED: UNGROUNDED, Reason.HELD: HELD}
+_OF_REASON = {
+    Reason.JUDGE_ABSTAINED: ABSTAINED,
+    Reason.JUDGE_DISAGREED: DIFFERED,
+    Reason.UNGROUNDED: UNGROUNDED,
+    Reason.HELD: HELD,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +89,7 @@ def build_queue(rows: Sequence[Row], adjudications: Iterable[Adjudication], susp
     spoken = {item.target for item in adjudications}
     found = [*_of_cases(rows, adjudications, suspects), *_of_repeats(rows, adjudications, suspects)]
     for row in rows:
-        if _OF_REASON.get(row.record.outcome.reason or Reason.INTERRUPTED) or trial_target(row.record) in spoken:
+        if _kind(row.record) is not None or trial_target(row.record) in spoken:
             found += _of_trial(row, adjudications)
     order = {key: index for index, key in enumerate(dict.fromkeys(map(_key, rows)))}
     return tuple(sorted(found, key=lambda e: (order[e.target.suite, e.target.case_id], str(e.target))))
@@ -93,11 +99,23 @@ def _key(row: Row) -> tuple[str, str]:
     return (row.planned.suite, row.planned.case_id)
 
 
+def _kind(record: TrialRecord) -> str | None:
+    """Why a trial is in the queue by itself; None where it is not."""
+    if record.outcome.scored:
+        return DIFFERED if _differed(record) else None
+    return _OF_REASON.get(record.outcome.reason or Reason.INTERRUPTED)
+
+
+def _differed(record: TrialRecord) -> tuple[str, ...]:
+    """The criteria of a trial on which its judge, or its judges, did not all say what counts."""
+    return tuple(mark.id for mark in record.marks if mark.differed)
+
+
 def _of_trial(row: Row, adjudications: Sequence[Adjudication]) -> Iterator[Entry]:
     record, target = row.record, trial_target(row.record)
     digest = content_digest((record,))
     said = voices(adjudications, target, digest)
-    kind = _OF_REASON.get(record.outcome.reason or Reason.INTERRUPTED)
+    kind = _kind(record)
     if kind is None and not said:
         return  # people spoke about an earlier attempt
     verdicts = {item.verdict for item in said}
@@ -107,6 +125,8 @@ def _of_trial(row: Row, adjudications: Sequence[Adjudication]) -> Iterator[Entry
     decides = is_decidable(record) and (can_pass(record) or verdicts != {PASS})
     settled = len(verdicts) == 1 and verdicts <= {PASS, FAIL} and (record.outcome.scored or decides)
     seen = record.outcome.detail or ("scored " + record.outcome.status if record.outcome.scored else "no score")
+    if record.outcome.scored and _differed(record):
+        seen += f"; the judge's words differ on {', '.join(_differed(record))}"
     entry = Entry(target=target, kind=kind or HELD, why=seen, record=digest, said=said)
     yield _judged(entry, verdicts, settled=settled)
 

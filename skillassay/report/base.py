@@ -16,12 +16,15 @@ from skillassay.runs.record import TrialRecord
 from skillassay.runs.retention import FULL
 from skillassay.scoring.assessment import Assessment, RunFacts
 from skillassay.scoring.billing import billing_of
+from skillassay.scoring.costs import RunCosts
 from skillassay.scoring.scores import Lift, ModeTotal, Rate, Row
 from skillassay.scoring.since import since_previous
 from skillassay.statistics.interval import Interval
 
 FIXTURE_NOTICE = "FIXTURE RUN: authored answers, no model was observed; ~ marks token estimates."
-FIXTURE_JUDGE_NOTICE = "FIXTURE JUDGE: a model answered, authored rules judged; this is no model_gate."
+FIXTURE_JUDGE_NOTICE = (
+    "FIXTURE JUDGE: a model answered, authored rules judged; this is no model_gate; ~ marks token estimates."
+)
 FIXTURE_CANDIDATE_NOTICE = "FIXTURE CANDIDATE: authored answers, judged by a model; ~ marks token estimates."
 
 
@@ -29,7 +32,8 @@ FIXTURE_CANDIDATE_NOTICE = "FIXTURE CANDIDATE: authored answers, judged by a mod
 class RunView:
     """One run ready to be rendered. ``place`` is where its record lies; ``header`` is the stored header;
     ``evidence`` says why a planned skill has none; ``recording`` is where its traffic was written just now;
-    ``effective`` is the decision with waivers, where it was asked for; ``root`` is the project's folder as given."""
+    ``effective`` is the decision with waivers, where it was asked for; ``root`` is the project's folder as given;
+    ``costs`` are what it was billed for."""
 
     facts: RunFacts
     assessment: Assessment
@@ -40,6 +44,7 @@ class RunView:
     recording: Kept | None = None
     effective: Effective | None = None
     root: Path = Path()
+    costs: RunCosts | None = None
 
     @property
     def exit_code(self) -> Exit:
@@ -83,6 +88,20 @@ class RunView:
             return f"candidate unknown{through}, judge {models['judge']['label']} (NOT known to be independent)"
         independent = "independent" if models["independent"] else "NOT independent of the candidate"
         return f"candidate {candidate}{through}, judge {models['judge']['label']} ({independent})"
+
+    @property
+    def told_lines(self) -> list[str]:
+        """What no decision is shown without: who answered, whether the judge is independent, and of what a sample."""
+        return [self.model_line, *([self.sample_line] if self.sample_line is not None else [])]
+
+    @property
+    def sample_line(self) -> str | None:
+        """Of how many cases the figures are, where a sample was drawn; None where none was."""
+        sample = self.header.get("sample")
+        if sample is None:
+            return None
+        drawn = f"{sample['n']} of {sample['of']} selected cases, seed {sample['seed']}"
+        return f"SAMPLE: {drawn}; all figures are of these cases: no evidence, no baseline"
 
     @property
     def previous_texts(self) -> list[str]:
@@ -203,10 +222,8 @@ def lift_text(lift: Lift) -> str:
         if not lift.n_planned:
             return "not measured: no case has a criterion on the answer, which both modes could meet"
         return f"no case scored in both modes (of {lift.n_planned})"
-    interval = lift.difference.interval
-    shown = f"95 % {interval_text(interval)}" if interval else f"no 95 % interval below 6 cases ({lift.n_cases} here)"
     return (
-        f"{lift.difference.mean:+.2f} {shown}: {lift.difference.word}; "
+        f"{lift.difference.mean:+.2f} 95 % {interval_text(lift.difference.interval)}: {lift.difference.word}; "
         f"{lift.k_of}/{lift.n_of} against {lift.k_against}/{lift.n_against}, "
         f"{lift.n_cases} of {lift.n_planned} cases"
     )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from skillassay.report.base import RunView
+from skillassay.report.judges import judge_texts
 from skillassay.runs.plan import Mode
 from skillassay.scoring.matrices import Matrix
 from skillassay.scoring.repeats import PassK
@@ -82,7 +83,8 @@ def _mode_words(mode: GroupMode) -> str:
     told.append(f"failed {mode.trials.failed}" + (f" ({_counts(mode.failures)})" if mode.failures else ""))
     if mode.n_missing_capability:
         told.append(f"missing_required_capability {mode.n_missing_capability}")
-    return "; ".join([*told, "judge disagreement: not measured"])
+    differed = "not measured" if mode.judge_disagreement is None else f"{mode.judge_disagreement} trials"
+    return "; ".join([*told, f"judge disagreement: {differed}"])
 
 
 def _rate_words(rate: PassK) -> str:
@@ -136,4 +138,5 @@ def _grid(matrix: Matrix) -> Grid:
 
 def all_entries(view: RunView) -> Sequence[Entry]:
     """Everything but the matrices, in the order of a report."""
-    return [*slice_entries(view), *repeat_entries(view)]
+    judged = judge_texts(view.assessment.scores.rows, view.header)
+    return [*slice_entries(view), *repeat_entries(view), *(Entry(text=text) for text in judged)]

@@ -18,6 +18,12 @@ def render_comparison(comparison: Comparison) -> str:
     """The comparison for a terminal: what moved, the rates with their counts, and what it comes to."""
     lines = [f"{comparison.old} (old) and {comparison.new} (new)"]
     lines += [f"  differs: {words}" for words in comparison.differences]
+    for side, independent in zip(("old", "new"), comparison.independent, strict=True):
+        word = "independent" if independent else "NOT known to be independent"
+        lines.append(f"  the judge of the {side} run is {word} of its candidate")
+    if comparison.sample is not None:
+        sample = comparison.sample
+        lines.append(f"  SAMPLE: {sample['n']} of {sample['of']} selected cases, seed {sample['seed']}")
     lines.append("")
     for mode, (old, new) in comparison.rates.items():
         lines.append(f"{mode.value}: {rate_text(old)}, now {rate_text(new)}")
@@ -52,12 +58,17 @@ def _moved(word: str, changes: Iterable[Change]) -> list[str]:
     lines = []
     for change in changes:
         place = f"{change.suite}/{change.case_id} [{change.mode.value} #{change.repeat}]"
-        old, new = _score(change.old, change.k_old, change.n), _score(change.new, change.k_new, change.n)
+        old, new = score_words(change)
         parts = [f"{word}  {place}: {old}, now {new}"]
         parts += [f"now fails: {', '.join(change.now_failed)}"] if change.now_failed else []
         parts += [f"now passes: {', '.join(change.now_passed)}"] if change.now_passed else []
         lines.append("; ".join(parts))
     return lines
+
+
+def score_words(change: Change) -> tuple[str, str]:
+    """What a trial came to in the old run and in the new one."""
+    return _score(change.old, change.k_old, change.n), _score(change.new, change.k_new, change.n)
 
 
 def _score(status: str, k: int | None, n: int) -> str:
@@ -98,6 +109,8 @@ def comparison_json(comparison: Comparison) -> Json:
         "new": comparison.new,
         "compatible": True,
         "allowed_differences": list(comparison.differences),
+        "independent": dict(zip(("old", "new"), comparison.independent, strict=True)),
+        **({"sample": dict(comparison.sample)} if comparison.sample is not None else {}),
         "rates": {
             mode.value: {"old": rate_json(old), "new": rate_json(new)} for mode, (old, new) in comparison.rates.items()
         },

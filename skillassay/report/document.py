@@ -14,14 +14,15 @@ from skillassay.report.base import (
     criteria_text,
     effort_lines,
     failed_lines,
-    lift_text,
     rate_text,
     score_text,
     tokens_text,
 )
 from skillassay.report.breakdown import all_entries, matrix_grids
-from skillassay.report.effects import effect_texts
+from skillassay.report.costs import cost_texts
+from skillassay.report.effects import effect_texts, lift_rows, p_legend
 from skillassay.report.hints import hints_of
+from skillassay.report.noise import noise_texts
 from skillassay.report.parts import HEADERS, part_rows
 from skillassay.report.people import people_texts
 from skillassay.scoring.scores import Row
@@ -69,7 +70,7 @@ def _head(view: RunView) -> list[str]:
     lines = [f"## skillassay: {decision.gate} {decision.status.value}", ""]
     if view.notice is not None:
         lines += [f"> {view.notice}", ""]
-    told = [view.model_line, *([view.isolation_line] if view.isolation_line is not None else [])]
+    told = [*view.told_lines, *([view.isolation_line] if view.isolation_line is not None else [])]
     return [*lines, *(part for line in told for part in (markdown_cell(line), ""))]
 
 
@@ -95,7 +96,8 @@ def _totals(view: RunView) -> list[str]:
     for part in scores.slices:
         rows += [(f"{part.name}: {t.mode.value}", criteria_text(t), rate_text(t.trials), "") for t in part.totals]
     cached = [view.cache_line, ""] if view.cache_line is not None else []
-    cached += [part for line in effort_lines(scores.totals) for part in (markdown_cell(line), "")]
+    told = (*effort_lines(scores.totals), *cost_texts(view.costs))
+    cached += [part for line in told for part in (markdown_cell(line), "")]
     parts = [*_table(HEADERS, part_rows(view)), ""] if part_rows(view) else []
     return [*_table(("mode", "criteria", "trials passed (Wilson 95 %)", "tokens in"), rows), "", *cached, *parts]
 
@@ -114,9 +116,10 @@ def _lifts(view: RunView) -> list[str]:
     previous = [part for text in view.previous_texts for part in (markdown_cell(text), "")]
     if scores.overall_lift is None:
         return previous
-    rows = [(lift.skill_path, lift_text(lift)) for lift in scores.lifts]
-    effects = [f"- {markdown_cell(text)}" for text in effect_texts(view)]
-    return [*_table(("skill", "lift"), [*rows, ("all", lift_text(scores.overall_lift))]), "", *effects, "", *previous]
+    effects = [f"- {markdown_cell(text)}" for text in (*noise_texts(view), *effect_texts(view))]
+    legend = p_legend(view)
+    table = [*_table(("skill", "lift"), lift_rows(view)), "", *([markdown_cell(legend), ""] if legend else [])]
+    return [*table, *effects, "", *previous]
 
 
 def _decision(view: RunView) -> list[str]:

@@ -20,12 +20,15 @@ from markupsafe import Markup
 from skillassay.printable import one_line, visible_text
 from skillassay.report.base import RunView, criteria_text, effort_lines, lift_text, rate_text, tokens_text
 from skillassay.report.breakdown import all_entries, matrix_grids
-from skillassay.report.effects import effect_texts
+from skillassay.report.costs import cost_texts
+from skillassay.report.effects import effect_texts, lift_rows, p_legend
 from skillassay.report.forest import MARGIN, TICKS, WIDTH, Bar, bar_of, place
 from skillassay.report.hints import hints_of
 from skillassay.report.html_trials import build_matrix, build_pages
+from skillassay.report.noise import noise_texts
 from skillassay.report.parts import HEADERS, part_rows
 from skillassay.report.people import people_texts
+from skillassay.report.suite_lint import LintView
 from skillassay.scoring.effects import build_effects
 from skillassay.scoring.scores import ModeTotal
 
@@ -73,8 +76,8 @@ class ModeRow:
     cached: str
 
 
-def render_html(view: RunView) -> str:
-    """The report on one run."""
+def render_html(view: RunView, lint: LintView | None = None) -> str:
+    """The report on one run, with what a ``lint`` of its suites found where there was one."""
     pages, n_left_out = build_pages(view)
     decision = view.assessment.decision
     return render_page(
@@ -87,16 +90,17 @@ def render_html(view: RunView) -> str:
         slices=[(part.name, part.n_cases, part.totals) for part in view.assessment.scores.slices],
         criteria_text=criteria_text,
         rate_text=rate_text,
-        effort=effort_lines(view.assessment.scores.totals),
+        effort=[*effort_lines(view.assessment.scores.totals), *cost_texts(view.costs)],
         parts={"headers": HEADERS, "rows": part_rows(view)},
         entries=all_entries(view),
         grids=matrix_grids(view),
         bars=_bars(view),
         axis={"width": WIDTH, "margin": MARGIN, "ticks": [(tick, place(tick)) for tick in TICKS]},
-        effects=list(effect_texts(view)) + view.previous_texts,
+        effects=[*filter(None, [p_legend(view)]), *noise_texts(view), *effect_texts(view), *view.previous_texts],
         people=list(people_texts(view)),
         hints=hints_of(view),
         matrix=build_matrix(view),
+        lint=lint,
         pages=pages,
         n_left_out=n_left_out,
     )
@@ -127,8 +131,8 @@ def _bars(view: RunView) -> list[Bar]:
         lifts[""] = scores.overall_lift
     effects = {one.skill_path: one for one in build_effects(scores, view.facts.plan)}
     bars: list[Bar] = []
-    for path, lift in lifts.items():
-        bars.append(bar_of(path or "all skills", lift, lift_text(lift), is_part=False))
+    for (path, lift), (_, told) in zip(lifts.items(), lift_rows(view), strict=True):
+        bars.append(bar_of(path or "all skills", lift, told, is_part=False))
         if path in effects:
             body, activation = effects[path].body, effects[path].activation
             bars += [

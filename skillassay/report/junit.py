@@ -40,6 +40,8 @@ def render_junit(view: RunView) -> str:
 def _facts(view: RunView) -> Iterable[tuple[str, str]]:
     yield "decision", f"{view.assessment.decision.gate} {view.assessment.decision.status.value}"
     yield "models", view.model_line
+    if view.sample_line is not None:
+        yield "sample", view.sample_line
     if view.notice is not None:
         yield "notice", view.notice
     yield "run", view.header["id"]

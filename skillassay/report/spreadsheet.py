@@ -16,7 +16,7 @@ from skillassay.scoring.scores import Row
 COLUMNS = (
     *("suite", "case", "skill", "mode", "repeat", "outcome", "reason", "stage", "kind"),
     *("passed", "criteria", "failed_criteria", "attempt", "calls", "input_tokens", "output_tokens", "cached_tokens"),
-    *("tokens_estimated", "judge_input_tokens", "judge_output_tokens", "duration_s"),
+    *("tokens_estimated", "judge_input_tokens", "judge_output_tokens", "duration_s", "judge_independent", "sample"),
 )
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -27,8 +27,15 @@ def render_csv(view: RunView) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
     for row in view.assessment.scores.rows:
-        writer.writerow(_cells(row))
+        writer.writerow((*_cells(row), *_of_run(view)))
     return out.getvalue()
+
+
+def _of_run(view: RunView) -> tuple[object, ...]:
+    """What no row is to be read without: whether its judge is known to be independent, and of how many a sample."""
+    sample = view.header.get("sample")
+    independent = "yes" if view.header["models"]["independent"] else "no"
+    return independent, "" if sample is None else f"{sample['n']} of {sample['of']} seed {sample['seed']}"
 
 
 def cell(text: str) -> str:

@@ -10,15 +10,16 @@ from skillassay.report.base import (
     criteria_text,
     effort_lines,
     failed_lines,
-    lift_text,
     rate_text,
     score_text,
     tokens_text,
 )
 from skillassay.report.breakdown import all_entries, matrix_grids
-from skillassay.report.effects import effect_texts
+from skillassay.report.costs import cost_texts
+from skillassay.report.effects import effect_texts, lift_rows, p_legend
 from skillassay.report.hints import hints_of
 from skillassay.report.layout import reason, wrap
+from skillassay.report.noise import noise_texts
 from skillassay.report.parts import HEADERS, part_rows
 from skillassay.report.people import people_texts
 from skillassay.scoring.scores import Row
@@ -31,7 +32,7 @@ def render_table(view: RunView, *, columns: int = DEFAULT_COLUMNS) -> str:
     """The whole report as text, no line wider than ``columns`` but for words that are (paths)."""
     parts = [
         wrap(view.notice, columns) if view.notice is not None else [],
-        wrap(view.model_line, columns),
+        told_lines(view, columns),
         wrap(view.isolation_line, columns) if view.isolation_line is not None else [],
         [""],
         _trial_lines(view, columns),
@@ -110,6 +111,8 @@ def _total_lines(view: RunView, columns: int) -> list[str]:
         lines += wrap(line, columns)
     if view.cache_line is not None:
         lines.append(view.cache_line)
+    for text in cost_texts(view.costs):
+        lines += wrap(text, columns)
     return lines
 
 
@@ -139,11 +142,11 @@ def _lift_lines(view: RunView, columns: int) -> list[str]:
     if scores.overall_lift is None:
         return ["lift: not measured, progressive and none were not both planned"]
     lines = ["lift (progressive - none, share of criteria, the case as unit):"]
-    for lift in scores.lifts:
-        lines += wrap(f"{lift.skill_path}: {lift_text(lift)}", columns, lead="  ")
-    if len(scores.lifts) > 1:
-        lines += wrap(f"all {len(scores.lifts)} skills: {lift_text(scores.overall_lift)}", columns, lead="  ")
-    for text in effect_texts(view):
+    for name, text in lift_rows(view):
+        lines += wrap(f"{name}: {text}", columns, lead="  ")
+    legend = p_legend(view)
+    lines += wrap(legend, columns, lead="  ") if legend is not None else []
+    for text in (*noise_texts(view), *effect_texts(view)):
         lines += wrap(text, columns, lead="  ")
     return lines
 
@@ -162,6 +165,11 @@ def _lucky_lines(view: RunView, columns: int) -> list[str]:
 def _reason_lines(view: RunView) -> list[str]:
     reasons = view.assessment.scores.reasons
     return [f"unscored: {n} x {name} in {mode}" for mode, name, n in reasons]
+
+
+def told_lines(view: RunView, columns: int) -> list[str]:
+    """Who answered and judged, and of what a sample the figures are, as lines."""
+    return [line for text in view.told_lines for line in wrap(text, columns)]
 
 
 _WORDS = {"passed": "ok", "failed": "FAILED", "undecided": "OPEN", "not_applicable": "n/a"}

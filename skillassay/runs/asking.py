@@ -1,8 +1,9 @@
 """Who is asked in a run: both models, opened, with everything that stands between a trial and the wire.
 
-Owns the order of these layers, seen from the trial: the cache answers what it knows; a recorder writes down what comes
-back; a pace keeps to the quotas that the user named; the provider's model speaks. Cache and recorder exclude each
-other: a recording holds what was said on the wire.
+Owns the order of these layers, seen from the trial: the cache answers what it knows; the budget of the judges refuses
+what does not fit; a recorder writes down what comes back; a pace keeps to the quotas that the user named; the
+provider's model speaks. Cache and recorder exclude each other: a recording holds what was said on the wire, and a
+refusal of the budget was not.
 """
 
 from __future__ import annotations
@@ -11,19 +12,24 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 from skillassay.calibration.references import references_of, slot_of
-from skillassay.contract.terms import LOOP
+from skillassay.contract.terms import LOOP, BudgetTerms
 from skillassay.errors import EnvironmentFault, Reason, TrialError
+from skillassay.fixture.base import FixtureRules
 from skillassay.models.base import Model, ModelIdentity, ModelReply, ModelRequest, Noticed
+from skillassay.models.budgeted import Budget
 from skillassay.models.caching import CachingModel
 from skillassay.models.naming import AGENT, FIXTURE, OFFLINE, REPLAY, parse_model
 from skillassay.models.opening import Opening, identity_unasked, judge_has_own_variables, open_model
 from skillassay.models.pacing import Paces
+from skillassay.models.prices import load_prices
 from skillassay.models.recording import Kept, Recorder, RecordingModel
 from skillassay.models.reply_store import ReplyStore
+from skillassay.models.spending import SpendingLedger
 from skillassay.runs.preparation import Prepared
-from skillassay.runs.store import RUNS
+from skillassay.runs.store import RUNS, new_run_id
 
 RECORDING_FILE = "recording.jsonl"
 """Where in its run's folder a recording lies that could not be written where it was to be."""
@@ -31,16 +37,20 @@ RECORDING_FILE = "recording.jsonl"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """The two models of a run. ``direct`` is the candidate without layers, for a subject that asks it by itself.
+    """The models of a run. ``second`` is its second judge, if it has one; ``direct`` is the candidate without layers,
+    for a subject that asks it by itself.
 
-    ``stop`` gives up what waits for its turn before anything of its trial was sent. ``save`` is called once, when the
-    run of this id is over and whole: it writes the recording, if one was asked for, and says where it lies.
+    ``stop`` gives up what waits for its turn before anything of its trial was sent. ``spend_for`` names the run that
+    the judges spend for from here on; before, a budget refuses them. ``save`` is called once, when the run of this id
+    is over and whole: it writes the recording, if one was asked for, and says where it lies.
     """
 
     candidate: Model
     judge: Model
+    second: Model | None
     direct: Model
     stop: Callable[[], None]
+    spend_for: Callable[[str], None]
     save: Callable[[str], Kept | None]
 
 
@@ -51,12 +61,16 @@ def open_models(prepared: Prepared, *, warn: Callable[[str], None]) -> Iterator[
     with ExitStack() as stack:
         direct = stack.enter_context(open_model(prepared.models.candidate, how))
         judge = direct if _is_shared(prepared) else _open_judge(stack, prepared, how, warn)
+        second = _open_second(stack, prepared, how, warn)
         if isinstance(judge, Noticed) and judge.notice:
             warn(judge.notice)
         layers = _Layers(
             paces=Paces(rpm=prepared.request.rpm, tpm=prepared.request.tpm),
+            budget=open_budget(prepared.project.root, prepared.contract.budget, warn=warn),
             recorder=Recorder() if prepared.request.record_to is not None else None,
-            cache=_open_cache(stack, prepared, (direct.identity, judge.identity), warn),
+            cache=_open_cache(
+                stack, prepared, [one.identity for one in (direct, judge, second) if one is not None], warn
+            ),
             # A request of no known trial is never kept, and nothing of a hidden case may be.
             trials={
                 trial.slot: trial.trial_id for trial in prepared.plan.trials if trial.suite != prepared.hidden_suite
@@ -64,15 +78,37 @@ def open_models(prepared: Prepared, *, warn: Callable[[str], None]) -> Iterator[
             | {slot_of(p): slot_of(p) for p in references_of(prepared.cases) if p[0] != prepared.hidden_suite},
         )
         models = {"candidate": direct.identity, "judge": judge.identity}
+        models |= {} if second is None else {"second": second.identity}
         if prepared.subject != LOOP and (prepared.request.rpm or prepared.request.tpm):
             warn(f"{prepared.subject} asks its model by itself, so --rpm and --tpm hold for the judge alone")
         yield Asked(
             candidate=layers.over(direct, "candidate"),
             judge=layers.over(judge, "judge"),
+            second=None if second is None else layers.over(second, "second"),
             direct=direct,
             stop=layers.paces.stop,
+            spend_for=layers.budget.begin,
             save=lambda run_id: _save(layers.recorder, prepared, models, run_id),
         )
+
+
+@contextmanager
+def open_judge_alone(
+    root: Path, spec: str, *, budget: Budget, rules: FixtureRules | None = None, paces: Paces | None = None
+) -> Iterator[Model]:
+    """The judge of a command that asks nobody else, at its pace. Here a judge that cannot be reached is an error: there
+    is nothing that could go on without one. Raises as :func:`skillassay.models.opening.open_model` does. The command
+    is a run of its own to ``budget``.
+    """
+    budget.begin(f"judge-{new_run_id()}")
+    paces = paces or Paces(rpm=None, tpm=None)
+    with open_model(spec, Opening(side="judge", root=root, rules=rules)) as judge:
+        yield _Layers(paces=paces, budget=budget, recorder=None, cache=None, trials={}).over(judge, "judge")
+
+
+def open_budget(root: Path, terms: BudgetTerms, *, warn: Callable[[str], None]) -> Budget:
+    """What the judges of a project may spend, with its prices and its file of spending."""
+    return Budget(terms=terms, prices=load_prices(root, terms), ledger=SpendingLedger(root), warn=warn)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +116,7 @@ class _Layers:
     """What stands before both models of a run."""
 
     paces: Paces
+    budget: Budget
     recorder: Recorder | None
     cache: ReplyStore | None
     trials: Mapping[str, str]
@@ -90,8 +127,10 @@ class _Layers:
             return model  # there is nothing to wait for, and a recording's errors are another run's
         paced = self.paces.over(model)
         if self.recorder is not None:
-            return RecordingModel(model=paced, side=side, recorder=self.recorder)
-        if self.cache is not None and _may_be_cached(model.identity):
+            paced = RecordingModel(model=paced, side=side, recorder=self.recorder)
+        if side != "candidate":
+            paced = self.budget.over(paced)
+        if self.recorder is None and self.cache is not None and _may_be_cached(model.identity):
             return CachingModel(model=paced, side=side, store=self.cache, trials=self.trials)
         return paced
 
@@ -135,11 +174,29 @@ def _open_judge(stack: ExitStack, prepared: Prepared, how: Opening, warn: Callab
     models, own = prepared.models, prepared.request.judge_base_url
     base_url = own or (how.base_url if models.judge == models.candidate else None)
     how = replace(how, side="judge", base_url=base_url)
+    return _open_or_absent(stack, models.judge, how, lambda why: warn(f"{_NO_JUDGE}: {why}"))
+
+
+def _open_second(stack: ExitStack, prepared: Prepared, how: Opening, warn: Callable[[str], None]) -> Model | None:
+    """The second judge. It is opened by itself, whoever else has its name: its words must be its own."""
+    models, own = prepared.models, prepared.request.second_judge_base_url
+    if models.second is None:
+        return None
+    base_url = own or (how.base_url if models.second == models.candidate else None)
+    how = replace(how, side="second", base_url=base_url)
+    return _open_or_absent(stack, models.second, how, lambda why: warn(f"{_NO_SECOND}: {why}"))
+
+
+_NO_JUDGE = "the judge cannot be asked, so criteria stay unscored"
+_NO_SECOND = "the second judge cannot be asked, so what is critical stays unscored"
+
+
+def _open_or_absent(stack: ExitStack, spec: str, how: Opening, warn: Callable[[str], None]) -> Model:
     try:
-        return stack.enter_context(open_model(models.judge, how))
+        return stack.enter_context(open_model(spec, how))
     except EnvironmentFault as fault:
-        warn(f"the judge cannot be asked, so criteria stay unscored: {fault.message}")
-        provider, name = parse_model(models.judge)
+        warn(fault.message)
+        provider, name = parse_model(spec)
         # Where it would be asked, so that the run is the same one when the judge can be.
         return _AbsentJudge(identity=identity_unasked(provider, name, how), why=fault.message)
 

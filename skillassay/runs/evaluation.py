@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from skillassay.agents.about import agents_of
 from skillassay.agents.known import own_model_of
-from skillassay.calibration.references import judge_references, read_verdicts
+from skillassay.calibration.references import judge_references, read_verdicts, references_spent
 from skillassay.calibration.standing import load_standing
 from skillassay.contract.frozen import require_whole
 from skillassay.contract.groups import unstated
@@ -19,8 +19,7 @@ from skillassay.gate.judge import JudgeFacts
 from skillassay.holdout.doubts import barred_cases, standing_doubt
 from skillassay.holdout.withholding import Withholding
 from skillassay.locks.proof import evidence_bodies
-from skillassay.models.base import Model, ModelIdentity
-from skillassay.models.naming import AGENT
+from skillassay.models.base import Model
 from skillassay.people.adjudication import read_adjudications
 from skillassay.people.approval import read_approvals
 from skillassay.people.audit import use_waivers
@@ -33,8 +32,10 @@ from skillassay.runs.attempts import again_of, build_todo
 from skillassay.runs.baseline import find_baseline
 from skillassay.runs.header import build_header, kept_cases_bytes
 from skillassay.runs.hushed import hushed
+from skillassay.runs.identities import describe_models
 from skillassay.runs.keeping import kept_words
-from skillassay.runs.preparation import Prepared, moved_paths
+from skillassay.runs.moving import moved_paths
+from skillassay.runs.preparation import Prepared
 from skillassay.runs.rebuild import refuse_other_run, refuse_unlike
 from skillassay.runs.record import TrialRecord
 from skillassay.runs.results import build_result
@@ -52,13 +53,12 @@ from skillassay.runs.store import (
 )
 from skillassay.runs.trial import TrialParts
 from skillassay.scoring.assessment import Assessment, Besides, RunFacts, assess, facts_from_json
+from skillassay.scoring.costs import costs_json, costs_of
 from skillassay.scoring.regression import baseline_from_json, baseline_json
 from skillassay.subjects.base import Subject
 from skillassay.subjects.offering import Offering
 from skillassay.subjects.opening import SubjectParts, open_subject, subject_notice
 from skillassay.suites.kept import CASES_FILE
-
-SIDES = ("candidate", "judge")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,18 +83,21 @@ def evaluate(prepared: Prepared, listener: Listener, *, start: Start = ANEW) -> 
     with ExitStack() as stack:
         if prepared.contract.retention == HASH or prepared.facts.holdout is not None:
             stack.enter_context(hushed(is_heard=is_trial_running))
-        frozen = stack.enter_context(take_snapshot(prepared.project.usable, prepared.cases, prepared.earlier_skills))
+        skills, cases = prepared.project.usable, prepared.cases
+        frozen = stack.enter_context(take_snapshot(skills, cases, prepared.earlier, placebos=prepared.placebos))
         asked = stack.enter_context(open_models(prepared, warn=listener.warn))
         own = own_model_of(prepared.subject)
-        models = describe_models(asked.candidate.identity, asked.judge.identity, own_model=own)
+        second = None if asked.second is None else asked.second.identity
+        models = describe_models(asked.candidate.identity, asked.judge.identity, own_model=own, second=second)
         for notice in filter(None, (subject_notice(prepared.subject), *prepared.notices)):
             listener.warn(notice)
         subject = stack.enter_context(open_subject(prepared.subject, _subject_parts(prepared, frozen, asked)))
         writer = _open_writer(prepared, models, start, _retention(prepared, frozen, models))
+        asked.spend_for(writer.folder.name)
         with _closing(writer):
             todo = build_todo(prepared.plan, read_records(writer.folder), retry_unscored=start.retry_unscored)
             writer.event("run_started" if start.resume is None else "run_resumed", n_tried_again=len(todo.earlier))
-            parts = replace(_parts(prepared, frozen, subject, asked.judge), **_hidden(prepared, writer))
+            parts = replace(_parts(prepared, frozen, subject, asked), **_hidden(prepared, writer))
             jobs = prepared.request.jobs
             if prepared.facts.n_references:
                 _show_references(prepared, asked.judge, writer)
@@ -107,7 +110,8 @@ def evaluate(prepared: Prepared, listener: Listener, *, start: Start = ANEW) -> 
 
 def _retention(prepared: Prepared, frozen: Snapshot, models: Mapping[str, Any]) -> Retention:
     """What this run keeps, and the names that its records may hold under any rule."""
-    asked = [models[side] for side in SIDES] + [models[side].get("recorded", {}) for side in SIDES]
+    sides = [models[side] for side in ("candidate", "judge", "second") if side in models]
+    asked = sides + [side.get("recorded", {}) for side in sides]
     catalogs = [frozen.catalog, *(older.catalog for older in frozen.previous.values())]
     names = kept_words(catalogs, subjects=[prepared.subject], models=filter(None, (m.get("name") for m in asked)))
     return Retention(rule=prepared.contract.retention, names=names)
@@ -145,6 +149,7 @@ def _subject_parts(prepared: Prepared, frozen: Snapshot, asked: Asked) -> Subjec
             prompt_skills=frozen.prompt_skills,
             eager_scope=prepared.contract.eager_scope,
             previous=frozen.previous,
+            placebo=frozen.placebo,
         ),
         isolation=prepared.isolation,
         policy=prepared.policy,
@@ -152,10 +157,11 @@ def _subject_parts(prepared: Prepared, frozen: Snapshot, asked: Asked) -> Subjec
     )
 
 
-def _parts(prepared: Prepared, frozen: Snapshot, subject: Subject, judge: Model) -> TrialParts:
+def _parts(prepared: Prepared, frozen: Snapshot, subject: Subject, asked: Asked) -> TrialParts:
     return TrialParts(
         subject=subject,
-        judge=judge,
+        judge=asked.judge,
+        second=asked.second,
         judge_terms=prepared.contract.judge,
         cases={(case.suite, case.id): case for case in frozen.cases},
         checks=prepared.project.checks,
@@ -217,10 +223,11 @@ def _finish(prepared: Prepared, writer: RunWriter, *, interrupted: bool) -> RunV
         effective = use_waivers(prepared.project.root, final.decision, header, command="eval")
     occurred_at = now_utc()
     bodies, why_not = evidence_bodies(prepared, final, header=header, occurred_at=occurred_at, effective=effective)
+    costs = costs_json(costs_of(assessment.scores.rows, references_spent(folder), header), header)
     writer.event("run_finished", decision=assessment.decision.status.value)
     writer.finish(
         build_result(prepared.facts, assessment, header, occurred_at=occurred_at)
-        | {"evidence": bodies, "no_evidence": why_not, **people_json(final, effective)}
+        | {"cost": costs, "evidence": bodies, "no_evidence": why_not, **people_json(final, effective)}
     )
     if not interrupted and not any(again_of(row.record) for row in assessment.scores.rows):
         drop_key(folder)  # nothing of the run is left to do
@@ -258,37 +265,5 @@ def _view(
         evidence=ended["no_evidence"],
         occurred_at=ended["occurred_at"],
         root=folder.parents[2],
+        costs=costs_of(assessment.scores.rows, references_spent(folder), header),
     )
-
-
-def describe_models(candidate: ModelIdentity, judge: ModelIdentity, *, own_model: str | None = None) -> dict[str, Any]:
-    """Both models as a record says them. Independent means that neither model nor endpoint is shared.
-
-    ``own_model`` names an agent that asked a model which nobody here knows: then that is the candidate, whatever was
-    named, and nothing shows that the judge is another one.
-    """
-    if own_model is not None:
-        candidate = ModelIdentity(provider=AGENT, name=own_model, endpoint=None, is_fixture=False)
-
-    def words(identity: ModelIdentity) -> dict[str, Any]:
-        return {
-            "label": identity.label,
-            "provider": identity.provider,
-            "name": identity.name,
-            # A fixture's port is another one in every run and says nothing.
-            "endpoint": "embedded" if identity.is_fixture else identity.endpoint,
-            **({"address": identity.address} if identity.address is not None else {}),
-            "is_fixture": identity.is_fixture,
-            "is_replay": identity.is_replay,
-            **({"recorded": asdict(identity.recorded)} if identity.recorded is not None else {}),
-        }
-
-    # Of a recording those count whose answers it holds: two sides in one file need not be one model.
-    first, second = candidate.recorded or candidate, judge.recorded or judge
-    shared_model = (first.provider, first.name) == (second.provider, second.name)
-    shared_endpoint = first.provider == second.provider and first.endpoint == second.endpoint
-    return {
-        "candidate": words(candidate) | ({"own_model": True} if own_model is not None else {}),
-        "judge": words(judge),
-        "independent": own_model is None and not (shared_model or shared_endpoint),
-    }

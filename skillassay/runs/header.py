@@ -18,8 +18,10 @@ from skillassay.agents.known import is_agent
 from skillassay.canonical import Json, digest_of, sha256_hex
 from skillassay.contract.contract import CONTRACT_PATH
 from skillassay.contract.freeze import freeze
+from skillassay.contract.limits import budget_to_json
 from skillassay.isolation.levels import walls_with_network
 from skillassay.isolation.process import git
+from skillassay.models.prices import load_prices, prices_to_json
 from skillassay.runs.preparation import EvalRequest, Prepared
 from skillassay.runs.retention import HASH
 from skillassay.runs.snapshot import build_catalog
@@ -60,15 +62,21 @@ def build_header(
         "fixture_digest": prepared.rules.digest if prepared.rules is not None else None,
         "facts": facts_to_json(prepared.facts),
         "agents": dict(agents or {}),
-        "isolation": {
-            "level": prepared.isolation.name.lower(),
-            "scripts": _walls(prepared),
-            "skills": _with_scripts(prepared),
-        },
+        "isolation": _isolation(prepared),
         "settings": _settings(request),
+        **({"sample": prepared.sample.to_json()} if prepared.sample is not None else {}),
+        **_spending(prepared, models),
         "git": git_state(project.root),
         "environment": _machine(packages),
     }
+
+
+def _spending(prepared: Prepared, models: Mapping[str, Any]) -> dict[str, Json]:
+    """What judges may spend, and the prices of the models that are asked, by which the report counts."""
+    terms = prepared.contract.budget
+    labels = tuple(sorted({model["label"] for model in models.values() if isinstance(model, Mapping)}))
+    prices = prices_to_json(load_prices(prepared.project.root, terms), labels)
+    return {"prices": prices, **({"budget": budget_to_json(terms)} if terms.is_set else {})}
 
 
 def _machine(packages: Mapping[str, Json]) -> dict[str, Json]:
@@ -93,10 +101,16 @@ def _material(prepared: Prepared) -> dict[str, Json]:
             path: {"version": state.ready.skill.version, "digest": state.ready.digest, "commit": state.commit}
             for path, state in sorted(prepared.earlier.items())
         },
+        **({"placebo": dict(sorted(_placebos(prepared).items()))} if prepared.placebos else {}),
         "suites": {suite.name: {"version": suite.version, "digest": suite.digest} for suite in project.suites},
         "cases": {f"{case.suite}/{case.id}": case.digest for case in project.cases},
         "cases_file": sha256_hex(kept_cases_bytes(prepared)),
     }
+
+
+def _placebos(prepared: Prepared) -> dict[str, Json]:
+    """The placebos that a run offers, by the path of their skill."""
+    return {path: {"digest": placebo.ready.digest} for path, placebo in prepared.placebos.items()}
 
 
 def kept_cases_bytes(prepared: Prepared) -> bytes:
@@ -104,6 +118,14 @@ def kept_cases_bytes(prepared: Prepared) -> bytes:
     planned = {trial.suite for trial in prepared.plan.trials}
     suites = [suite for suite in prepared.project.suites if suite.name in planned]
     return kept_bytes(keep_suites(suites, with_texts=prepared.contract.retention != HASH))
+
+
+def _isolation(prepared: Prepared) -> dict[str, Json]:
+    return {
+        "level": prepared.isolation.name.lower(),
+        "scripts": _walls(prepared),
+        "skills": list(_with_scripts(prepared)),
+    }
 
 
 def _walls(prepared: Prepared) -> str:
@@ -122,6 +144,7 @@ def _settings(request: EvalRequest) -> dict[str, Json]:
             "modes": [mode.value for mode in request.modes],
             "model": request.model,
             "judge_model": request.judge_model,
+            **_judging(request),
             "quality_min": request.quality_min,
             "subject": request.subject,
             "base": request.base,
@@ -135,6 +158,13 @@ def _settings(request: EvalRequest) -> dict[str, Json]:
         "require_isolation": request.require_isolation,
         "allow_unisolated": request.allow_unisolated,
     }
+
+
+def _judging(request: EvalRequest) -> dict[str, Json]:
+    """What was asked for of the judges besides, and of the draw of cases, where anything was."""
+    given = {"judge_samples": request.judge_samples, "second_judge_model": request.second_judge_model}
+    given |= {"sample": request.sample, "seed": request.seed}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _with_scripts(prepared: Prepared) -> list[str]:

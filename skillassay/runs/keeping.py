@@ -67,7 +67,8 @@ def refuse_keeping(
     if cache:
         raise UsageError("a recording holds what a model says now, so nothing of it can come from the cache")
     _refuse_place(to)
-    if parse_model(models.candidate)[0] in OFFLINE or parse_model(models.judge)[0] == REPLAY:
+    judges = {parse_model(judge)[0] for judge in (models.judge, models.second) if judge is not None}
+    if parse_model(models.candidate)[0] in OFFLINE or REPLAY in judges:
         message = f"there is nothing to record of candidate {models.candidate} and judge {models.judge}"
         raise UsageError(message, hint="name a live model with --model, as gemini:NAME")
     if contract.candidate.subject != LOOP:

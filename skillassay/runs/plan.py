@@ -15,17 +15,24 @@ from skillassay.suites.case import Case
 
 
 class Mode(StrEnum):
-    """How the candidate meets the skill: offered by tools, not at all, whole in the prompt, or as it was before."""
+    """How the candidate meets the skill: offered by tools, not at all, whole in the prompt, as it was before; offered
+    once more, byte for byte as in ``progressive``; or with other words in its place, which say nothing of any task."""
 
     PROGRESSIVE = "progressive"
     NONE = "none"
     EAGER = "eager"
     PREVIOUS = "previous"
+    AGAIN = "again"
+    PLACEBO = "placebo"
 
 
 ALL_MODES = (Mode.PROGRESSIVE, Mode.NONE, Mode.EAGER)
-"""The modes of every evaluation. ``previous`` comes on request."""
-ORDER = (*ALL_MODES, Mode.PREVIOUS)
+"""The modes of every evaluation. The others come on request."""
+NOISE_MODES = (Mode.AGAIN, Mode.PLACEBO)
+"""The arms that show what a lift is to be held against. They enter no score, no lift and no evidence."""
+ORDER = (*ALL_MODES, Mode.PREVIOUS, *NOISE_MODES)
+BY_TOOLS = frozenset((Mode.PROGRESSIVE, Mode.PREVIOUS, *NOISE_MODES))
+"""The modes in which skills are offered as an agent would: a catalog, and tools to load them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,21 +77,34 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedCase:
-    """A case with the path and digest of the skill it tests, and the digest of what that skill was before, if it was.
+    """A case with the path and digest of the skill it tests, of what that skill was before, and of its placebo.
 
-    A case whose skill has no earlier version has no trial in ``previous``.
+    A case whose skill has no earlier version has no trial in ``previous``, one without a placebo none in ``placebo``.
     """
 
     case: Case
     skill_path: str
     skill_digest: str
     previous_digest: str | None = None
+    placebo_digest: str | None = None
+
+    def digest_in(self, mode: Mode) -> str | None:
+        """The digest of the skill's bytes in a mode; None where there are none."""
+        return {Mode.PREVIOUS: self.previous_digest, Mode.PLACEBO: self.placebo_digest}.get(mode, self.skill_digest)
 
 
 def build_plan(
-    cases: Sequence[PlannedCase], *, chosen: frozenset[tuple[str, str]], modes: Sequence[Mode], repeats: int
+    cases: Sequence[PlannedCase],
+    *,
+    chosen: frozenset[tuple[str, str]],
+    modes: Sequence[Mode],
+    repeats: int,
+    is_sample: bool = False,
 ) -> Plan:
-    """List the trials of the ``chosen`` (suite, case id) pairs among all ``cases``: by case, then mode, then repeat."""
+    """List the trials of the ``chosen`` (suite, case id) pairs among all ``cases``: by case, then mode, then repeat.
+
+    What a sample happens to take whole is a part all the same: chance chose the cases, and nobody the skill.
+    """
     modes = tuple(mode for mode in ORDER if mode in modes)
     trials = tuple(
         PlannedTrial(
@@ -101,12 +121,13 @@ def build_plan(
         for item in cases
         if (item.case.suite, item.case.id) in chosen
         for mode in modes
-        if mode is not Mode.PREVIOUS or item.previous_digest is not None
+        if item.digest_in(mode) is not None
         for repeat in range(1, repeats + 1)
     )
     left_out = {item.skill_path for item in cases if (item.case.suite, item.case.id) not in chosen}
     planned = sorted({trial.skill_path for trial in trials})
-    whole = tuple(path for path in planned if path not in left_out and set(ALL_MODES) <= set(modes))
+    is_part = is_sample or not set(ALL_MODES) <= set(modes)
+    whole = tuple(path for path in planned if path not in left_out and not is_part)
     partial = tuple(path for path in planned if path not in whole)
     return Plan(trials=trials, modes=modes, repeats=repeats, whole_skills=whole, partial_skills=partial)
 
@@ -118,7 +139,7 @@ def _trial_id(item: PlannedCase, mode: Mode, repeat: int) -> str:
             "case": item.case.id,
             "case_digest": item.case.digest,
             "skill": item.skill_path,
-            "skill_digest": item.previous_digest if mode is Mode.PREVIOUS else item.skill_digest,
+            "skill_digest": item.digest_in(mode),
             "mode": mode.value,
             "repeat": repeat,
         }
@@ -126,15 +147,15 @@ def _trial_id(item: PlannedCase, mode: Mode, repeat: int) -> str:
 
 
 def highest_cost(
-    plan: Plan, *, turn_limit: int, max_output_tokens: Mapping[str, int], n_references: int = 0
+    plan: Plan, *, turn_limit: int, max_output_tokens: Mapping[str, int], n_references: int = 0, samples: int = 1
 ) -> dict[str, int]:
     """The most that a plan can spend: model calls and output tokens, by candidate and judge, retries not counted.
 
     ``max_output_tokens`` has the keys ``candidate`` and ``judge``. Mode ``none`` offers no tools and takes one call.
-    The judge is also shown each of ``n_references``.
+    The judge is asked ``samples`` times about each answer, and is also shown each of ``n_references`` once.
     """
     candidate = sum(1 if trial.mode is Mode.NONE else turn_limit for trial in plan.trials)
-    judge = n_references + sum(trial.n_judge_calls for trial in plan.trials)
+    judge = n_references + samples * sum(trial.n_judge_calls for trial in plan.trials)
     return {
         "candidate_calls": candidate,
         "judge_calls": judge,

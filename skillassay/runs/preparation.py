@@ -5,7 +5,7 @@ Every problem of skills, suites, contract and fixtures is shown at once, and any
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,7 +13,8 @@ from skillassay.agents.known import own_model_of
 from skillassay.calibration.references import references_of
 from skillassay.canonical import Json
 from skillassay.contract.contract import Contract, Models, raised_quality_min
-from skillassay.errors import InputError, UsageError
+from skillassay.contract.limits import raised_samples
+from skillassay.errors import InputError
 from skillassay.fixture.base import FixtureRules
 from skillassay.fixture.rules import load_rules
 from skillassay.holdout.doubts import (
@@ -23,23 +24,24 @@ from skillassay.holdout.doubts import (
     inspect_holdout,
     join_holdout,
     left_out_suite,
-    moved_holdout,
     use_of,
 )
 from skillassay.isolation.process import Isolation, Limits, require_isolation
 from skillassay.locks.binding import FIXED_PROMPTS
 from skillassay.models.naming import FIXTURE, OFFLINE, parse_model
 from skillassay.models.opening import api_keys_in_environment, require_rules
-from skillassay.project import CaseKey, Project, ReadySkill, load_project, require_usable
+from skillassay.project import CaseKey, Project, load_project, require_usable
 from skillassay.runs.keeping import refuse_keeping
 from skillassay.runs.plan import ALL_MODES, Mode, Plan, PlannedCase, build_plan
+from skillassay.runs.selection import Sample, draw, is_named, names_of, refuse_unknown
 from skillassay.runs.snapshot import build_catalog
 from skillassay.scoring.assessment import RunFacts
-from skillassay.skills.digest import read_files
 from skillassay.skills.earlier import Earlier, earlier_of
+from skillassay.skills.placebo import Placebo, placebos_of
 from skillassay.subjects.opening import confirmed_subject
-from skillassay.suites.case import Case, load_suite
+from skillassay.suites.case import Case
 from skillassay.suites.expectation import Expectation
+from skillassay.suites.terms import all_terms_json
 from skillassay.suites.traits import traits_of
 from skillassay.tools import ScriptPolicy, script_policy
 
@@ -64,6 +66,9 @@ class EvalRequest:
     subject: str | None = None
     base_url: str | None = None
     judge_base_url: str | None = None
+    judge_samples: int | None = None
+    second_judge_model: str | None = None
+    second_judge_base_url: str | None = None
     base: str | None = None
     rpm: int | None = None
     tpm: int | None = None
@@ -75,6 +80,8 @@ class EvalRequest:
     with_waivers: bool = False
     purpose: str = RELEASE
     holdout: bool | None = None
+    sample: int | None = None
+    seed: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,8 +98,10 @@ class Prepared:
     policy: ScriptPolicy
     limits: Limits
     earlier: Mapping[str, Earlier]
+    placebos: Mapping[str, Placebo]
     holdout: HoldoutState | None = None
     notices: tuple[str, ...] = ()
+    sample: Sample | None = None
 
     @property
     def plan(self) -> Plan:
@@ -110,11 +119,6 @@ class Prepared:
         return self.contract.candidate.subject
 
     @property
-    def earlier_skills(self) -> dict[str, ReadySkill]:
-        """The earlier states that the mode ``previous`` is about, by path."""
-        return {path: earlier.ready for path, earlier in self.earlier.items()}
-
-    @property
     def cases(self) -> tuple[Case, ...]:
         """The cases that have a trial."""
         planned = {(trial.suite, trial.case_id) for trial in self.plan.trials}
@@ -123,29 +127,24 @@ class Prepared:
     @property
     def binding(self) -> Json:
         """What evidence of this run is bound to besides bytes and cases."""
-        return self.contract.binding(models=self.models, prompts=FIXED_PROMPTS)
+        suites = all_terms_json((suite.name, suite.terms) for suite in self.project.suites)
+        return self.contract.binding(models=self.models, prompts=FIXED_PROMPTS) | suites
 
 
 def prepare(request: EvalRequest) -> Prepared:
     """Load, select and plan. Raises :class:`InputError` with all findings, or :class:`UsageError`."""
     project = load_project(request.root)
     require_usable(project, "an evaluation")
-    contract = project.contract
-    gate = replace(contract.gate, quality_min=raised_quality_min(contract.gate, request.quality_min))
-    subject = confirmed_subject(request.subject, contract.candidate.subject)
-    candidate = replace(contract.candidate, subject=subject)
-    contract = replace(contract, gate=gate, candidate=candidate)
+    contract = _with_options(request, project.contract)
     models = chosen_models(request, contract)
     to = request.record_to
     refuse_keeping(contract, models, repeats=request.repeats, cache=request.cache, to=to, root=request.root)
     state = inspect_holdout(project)
     project = join_holdout(project, state)
     chosen = _choose(project, request, left_out=left_out_suite(state, wanted=request.holdout, purpose=request.purpose))
-    by_name = Mode.PREVIOUS in request.modes
-    earlier, notices = earlier_of(project, chosen.skills, base=request.base, by_name=by_name)
-    plan = _plan(chosen, request, earlier)
-    if not plan.trials:
-        raise InputError("nothing is planned: no skill has a case", hint="add cases to evals/quality.json")
+    earlier, notices = earlier_of(project, chosen.skills, base=request.base, by_name=Mode.PREVIOUS in request.modes)
+    placebos = placebos_of(project, chosen.skills if Mode.PLACEBO in request.modes else ())
+    plan = _plan(chosen, request, earlier, placebos)
     use = use_of(state, plan, purpose=request.purpose, is_recorded=to is not None)
     asked = asked_of(state, plan, wanted=request.holdout, purpose=request.purpose)
     rules = _fixture_rules(project, models, needed=not request.dry_run)
@@ -163,21 +162,39 @@ def prepare(request: EvalRequest) -> Prepared:
         policy=script_policy(probe.level, keys, allow_unisolated=allow, unbounded=probe.unbounded),
         limits=Limits(),
         earlier=earlier,
+        placebos=placebos,
         holdout=state if use is not None else None,
-        notices=notices,
+        notices=notices if chosen.sample is None else (*notices, chosen.sample.notice),
+        sample=chosen.sample,
     )
 
 
+def _with_options(request: EvalRequest, contract: Contract) -> Contract:
+    """The contract with what options may change in it."""
+    gate = replace(contract.gate, quality_min=raised_quality_min(contract.gate, request.quality_min))
+    subject = confirmed_subject(request.subject, contract.candidate.subject)
+    candidate = replace(contract.candidate, subject=subject)
+    judge = replace(contract.judge, samples=raised_samples(contract.judge.samples, request.judge_samples))
+    return replace(contract, gate=gate, candidate=candidate, judge=judge)
+
+
 def chosen_models(request: EvalRequest, contract: Contract) -> Models:
-    """Who is asked: what the request names, else the contract; a model that is named judges too, unless told."""
+    """Who is asked: what the request names, else the contract; a model that is named judges too, unless told.
+
+    Where authored or recorded verdicts stand for the contract's judge, its second judge is not asked either.
+    """
+    judge = request.judge_model or request.model or contract.judge.model
+    stands_in = judge != contract.judge.model and parse_model(judge)[0] in OFFLINE
     return Models(
         candidate=request.model or contract.candidate.model,
-        judge=request.judge_model or request.model or contract.judge.model,
+        judge=judge,
+        second=request.second_judge_model or (None if stands_in else contract.judge.second),
     )
 
 
 def _fixture_rules(project: Project, models: Models, *, needed: bool) -> FixtureRules | None:
-    providers = {parse_model(models.candidate)[0], parse_model(models.judge)[0]}
+    asked = filter(None, (models.candidate, models.judge, models.second))
+    providers = {parse_model(model)[0] for model in asked}
     if FIXTURE not in providers:
         return None
     rules = load_fixtures(project.root, project.contract)
@@ -199,6 +216,7 @@ class _Choice:
 
     cases: tuple[PlannedCase, ...]
     chosen: frozenset[CaseKey]
+    sample: Sample | None = None
 
     @property
     def skills(self) -> tuple[str, ...]:
@@ -207,37 +225,30 @@ class _Choice:
 
 def _choose(project: Project, request: EvalRequest, *, left_out: str | None) -> _Choice:
     cases = project.planned_cases()
-    _refuse_unknown(request.cases, {item.case.id for item in cases}, "case")
-    _refuse_unknown(request.skills, _called(project.usable), "skill")
+    refuse_unknown(request.cases, {item.case.id for item in cases}, "case")
+    refuse_unknown(request.skills, names_of(ready.path for ready in project.usable), "skill")
     chosen = frozenset(
         (item.case.suite, item.case.id)
         for item in cases
-        if _is_chosen(item.skill_path, request.skills) and (not request.cases or item.case.id in request.cases)
+        if is_named(item.skill_path, request.skills) and (not request.cases or item.case.id in request.cases)
         if item.case.suite != left_out
     )
-    return _Choice(cases=cases, chosen=chosen)
+    sample = draw(chosen, request.sample, request.seed)
+    return _Choice(cases=cases, chosen=chosen if sample is None else sample.cases, sample=sample)
 
 
-def _plan(choice: _Choice, request: EvalRequest, earlier: Mapping[str, Earlier]) -> Plan:
-    digests = {path: state.ready.digest for path, state in earlier.items()}
-    cases = [replace(item, previous_digest=digests.get(item.skill_path)) for item in choice.cases]
+def _plan(
+    choice: _Choice, request: EvalRequest, earlier: Mapping[str, Earlier], placebos: Mapping[str, Placebo]
+) -> Plan:
+    old, sham = ({path: state.ready.digest for path, state in of.items()} for of in (earlier, placebos))
+    pairs = ((item, item.skill_path) for item in choice.cases)
+    cases = [replace(item, previous_digest=old.get(path), placebo_digest=sham.get(path)) for item, path in pairs]
     modes = (*request.modes, Mode.PREVIOUS) if earlier and Mode.PREVIOUS not in request.modes else request.modes
-    return build_plan(cases, chosen=choice.chosen, modes=modes, repeats=request.repeats)
-
-
-def _is_chosen(path: str, wanted: Sequence[str]) -> bool:
-    return not wanted or path in wanted or path.rsplit("/", 1)[-1] in wanted
-
-
-def _called(skills: Iterable[ReadySkill]) -> set[str]:
-    return {name for ready in skills for name in (ready.path, ready.path.rsplit("/", 1)[-1])}
-
-
-def _refuse_unknown(wanted: Iterable[str], known: set[str], what: str) -> None:
-    for name in wanted:
-        if name not in known:
-            shown = ", ".join(sorted(known)[:20]) or "none"
-            raise UsageError(f"there is no {what} {name!r}", hint=f"{what}s: {shown}")
+    is_sample = choice.sample is not None
+    plan = build_plan(cases, chosen=choice.chosen, modes=modes, repeats=request.repeats, is_sample=is_sample)
+    if not plan.trials:
+        raise InputError("nothing is planned: no skill has a case", hint="add cases to evals/quality.json")
+    return plan
 
 
 def _facts(project: Project, contract: Contract, plan: Plan, models: Models) -> RunFacts:
@@ -273,25 +284,5 @@ def _facts(project: Project, contract: Contract, plan: Plan, models: Models) -> 
         slice_terms=contract.slices,
         unstated=contract.unstated,
         leakage=contract.dataset.leakage,
+        suite_terms={suite.name: suite.terms for suite in project.suites},
     )
-
-
-def moved_paths(prepared: Prepared) -> tuple[str, ...]:
-    """Catalog skills, and suites with their cases' files, that are no longer what the run began with.
-
-    No trial has seen the difference; but evidence would speak of files that are not there any more.
-    """
-    project, ignore = prepared.project, prepared.contract.lock.ignore
-    moved = []
-    for ready in project.usable:
-        files, _, _ = read_files(str(project.root / ready.path), path=ready.path, ignore=ignore)
-        if files is None or files.digest != ready.digest:
-            moved.append(ready.path)
-    planned = {trial.suite for trial in prepared.plan.trials}
-    moved += moved_holdout(project, prepared.holdout)
-    for suite in project.suites:
-        if suite.name in planned and suite.name != prepared.hidden_suite:
-            now = load_suite(project.root / suite.path, shown_as=suite.path).suite
-            if now is None or now.digest != suite.digest:
-                moved.append(suite.path)
-    return tuple(moved)

@@ -24,11 +24,11 @@ from skillassay.runs.retention import FULL
 from skillassay.runs.store import read_header, run_folder
 
 Header = Mapping[str, Any]
-SIDES = ("candidate", "judge")
+SIDES = ("candidate", "judge", "second")
 
 OF_THE_HOUR = frozenset(("environment.time",))
 """Fields that no two runs share."""
-SECTIONS = ("skills", "earlier", "suites", "cases")
+SECTIONS = ("skills", "earlier", "placebo", "suites", "cases")
 """Parts of a header that hold one digest or state a name."""
 
 
@@ -47,12 +47,16 @@ def resumed_request(request: EvalRequest, run: str) -> EvalRequest:
         # Of an agent with a model of its own the label names no model that could be opened.
         model=request.model or (given["model"] if own else header["models"]["candidate"]["label"]),
         judge_model=request.judge_model or header["models"]["judge"]["label"],
+        judge_samples=request.judge_samples or given.get("judge_samples"),
+        second_judge_model=request.second_judge_model or header["models"].get("second", {}).get("label"),
         quality_min=request.quality_min or given["quality_min"],
         subject=request.subject or given["subject"],
         base=given["base"],
         require_isolation=_stronger(request.require_isolation, settings.get("require_isolation")),
         purpose=settings.get("purpose", request.purpose),
         holdout=settings.get("holdout"),
+        sample=request.sample or given.get("sample"),
+        seed=given.get("seed") if request.seed is None else request.seed,
         rpm=request.rpm or settings.get("rpm"),
         tpm=request.tpm or settings.get("tpm"),
     )
@@ -81,7 +85,7 @@ def refuse_other_run(now: Header, then: Header) -> None:
     differs += _other_isolation(then.get("isolation", now["isolation"]), now["isolation"])
     if now["fixture_digest"] != then["fixture_digest"]:
         differs.append("the authored answers (fixtures)")
-    differs += [_endpoint_words(side, then, now) for side in SIDES if then["models"][side] != now["models"][side]]
+    differs += _other_models(then, now)
     differs += _agents(then, now)
     if now["skillassay"] != then["skillassay"]:
         differs.append(f"skillassay ({then['skillassay']}, now {now['skillassay']})")
@@ -103,7 +107,7 @@ def refuse_unlike(now: Header, then: Header) -> None:
     if _is_dated_by_itself(then) and _is_dated_by_itself(now):
         paths.remove("dataset.snapshot_time")
     differs += frozen_differences(groups, stated_now, paths)
-    differs += [_endpoint_words(side, then, now) for side in SIDES if then["models"][side] != now["models"][side]]
+    differs += _other_models(then, now)
     differs += _agents(then, now)
     if differs:
         hint = "bring back what differs (git knows the files), or start a run of its own"
@@ -142,8 +146,8 @@ def _sections(then: Header, now: Header) -> Iterator[str]:
     for section in SECTIONS:
         names = [
             name
-            for name in sorted({*then[section], *now[section]})
-            if then[section].get(name) != now[section].get(name)
+            for name in sorted({*then.get(section, {}), *now.get(section, {})})
+            if then.get(section, {}).get(name) != now.get(section, {}).get(name)
         ]
         if names:
             yield f"{section}: {', '.join(names)}"
@@ -160,6 +164,7 @@ def _other_plan(then: Header, now: Header) -> Iterator[str]:
     for what, old, new in (
         ("files of", _digests(then["skills"]), _digests(now["skills"])),
         ("the earlier state of", _digests(then["earlier"]), _digests(now["earlier"])),
+        ("the placebo of", _digests(then.get("placebo", {})), _digests(now.get("placebo", {}))),
         ("the case", then["cases"], now["cases"]),
     ):
         names = [name for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
@@ -175,10 +180,18 @@ def _other_plan(then: Header, now: Header) -> Iterator[str]:
     }.items():
         if before != after and n_other:
             causes.append(f"{option} ({', '.join(before) or 'all'}, now {', '.join(after) or 'all'})")
+    samples = [_sample_words(header) for header in (then, now)]
+    if samples[0] != samples[1]:
+        causes.append(f"--sample ({samples[0]}, now {samples[1]})")
     if n_other:
         yield f"{n_other} trials ({'; '.join(causes) or 'cause unknown'})"
     elif causes:
         yield "; ".join(causes)
+
+
+def _sample_words(header: Header) -> str:
+    sample = header.get("sample")
+    return "none" if sample is None else f"{sample['n']} of {sample['of']} with seed {sample['seed']}"
 
 
 def _use(header: Header) -> Any:
@@ -191,9 +204,13 @@ def _scorer(header: Header) -> Any:
     return header["contract"]["groups"]["scoring"]["code_digest"]
 
 
-def _endpoint_words(side: str, then: Header, now: Header) -> str:
-    old, new = (_whereabouts(header["models"][side]) for header in (then, now))
-    return f"the {side} ({old}, now {new})"
+def _other_models(then: Header, now: Header) -> Iterator[str]:
+    """Each side on which another model is asked, or the same one elsewhere, with both."""
+    for side in SIDES:
+        old, new = (header["models"].get(side) for header in (then, now))
+        if old != new:
+            words = ["none" if model is None else _whereabouts(model) for model in (old, new)]
+            yield f"the {'second judge' if side == 'second' else side} ({words[0]}, now {words[1]})"
 
 
 def _whereabouts(model: Mapping[str, Any]) -> str:

@@ -23,7 +23,8 @@ ACTIONS = ("assist", "clarify", "abstain", "refuse")
 class Mark:
     """The verdict on one check or criterion, with what it rests on. ``by`` is ``code`` or ``judge``.
 
-    ``file`` is the file of the workspace that a check read; None for what was decided on the answer.
+    ``file`` is the file of the workspace that a check read; None for what was decided on the answer. ``differed`` says
+    that the judge's samples, or its judges, did not all say so.
     """
 
     id: str
@@ -34,6 +35,7 @@ class Mark:
     explains: str | None = None
     text: str | None = None
     file: str | None = None
+    differed: bool = False
 
     @property
     def passed(self) -> bool:
@@ -111,6 +113,30 @@ class Observed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What one sample of a judge said on one criterion: one of :data:`skillassay.judging.samples.WORDS`."""
+
+    id: str
+    verdict: str
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One asking of a judge, of several. ``side`` is ``judge`` or ``second``, ``part`` ``prose`` or ``rubric``.
+
+    ``reason`` and ``kind`` say why nothing came of it; then there are no ``words``.
+    """
+
+    side: str
+    part: str
+    number: int
+    words: tuple[Said, ...] = ()
+    reason: Reason | None = None
+    kind: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hashes:
     """What a record keeps in the place of texts: a keyed hash of each (see :mod:`skillassay.runs.retention`).
 
@@ -129,6 +155,7 @@ class TrialRecord:
 
     ``answer_attempt`` is the attempt that gave the answer, with all that the candidate did and spent for it, where only
     the judge was asked again; None where the answer is this attempt's own. ``hashes`` is None where texts are kept.
+    ``samples`` are there where a judge was asked more than once, or more than one; ``second`` is what the second spent.
     """
 
     trial_id: str
@@ -152,6 +179,8 @@ class TrialRecord:
     answer_attempt: int | None = None
     observed: Observed | None = None
     hashes: Hashes | None = None
+    samples: tuple[Sample, ...] = ()
+    second: Spent | None = None
     started_at: str = ""
     duration_s: float = 0.0
 
@@ -196,10 +225,11 @@ def record_from_json(value: Json) -> TrialRecord:
         body["outcome"] = Outcome(**outcome)
         body["marks"] = tuple(Mark(**mark) for mark in body["marks"])
         body["activated"], body["scripts"] = tuple(body["activated"]), tuple(body["scripts"])
-        for side in ("candidate", "judge"):
+        for side in ("candidate", "judge", *(("second",) if body.get("second") else ())):
             usages = {name: Usage(**body[side][name]) for name in ("usage", "cached_usage") if name in body[side]}
             body[side] = Spent(**{**body[side], **usages})
         body["arm"], body["hashes"] = _arm(body.get("arm")), _hashes(body.get("hashes"))
+        body["samples"] = tuple(map(_sample, body.get("samples", ())))
         body["observed"] = None if body.get("observed") is None else Observed(**body["observed"])
         record = TrialRecord(**body)
     except (KeyError, TypeError, ValueError) as error:
@@ -215,6 +245,11 @@ def _arm(value: Any) -> Arm | None:
     files = tuple((name, sha256) for name, sha256 in value["files"])
     names = {key: tuple(value[key]) for key in ("skills", "tools", "skill_tools")}
     return Arm(**names, files=files, prompt=value["prompt"])
+
+
+def _sample(value: Any) -> Sample:
+    reason = None if value["reason"] is None else Reason(value["reason"])
+    return Sample(**{**value, "words": tuple(Said(**one) for one in value["words"]), "reason": reason})
 
 
 def _hashes(value: Any) -> Hashes | None:
@@ -243,14 +278,16 @@ def content_digest(records: Iterable[TrialRecord]) -> str:
         content = record_to_json(record)
         for key in _VOLATILE:
             del content[key]
-        for side in ("candidate", "judge"):
+        for side in ("candidate", "judge", *(("second",) if content["second"] else ())):
             del content[side]["n_cached"], content[side]["cached_usage"], content[side]["waited_s"]
+        # What is not there stays out, as in records from before there were these fields.
         for mark in content["marks"]:
-            if mark["file"] is None:
-                del mark["file"]  # as in records from before there was this field
-        for key in ("answer_attempt", "observed"):
-            if content[key] is None:
-                del content[key]  # as in records from before there was this field
+            for key in ("file", "differed"):
+                if not mark[key]:
+                    del mark[key]
+        for key in ("answer_attempt", "observed", "samples", "second"):
+            if not content[key]:
+                del content[key]
         place = (content[key] for key in ("suite", "case_id", "mode", "repeat", "attempt"))
         lines.append((*place, canonical_bytes(content)))
     lines.sort()

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skillassay.canonical import Json
@@ -18,7 +18,9 @@ from skillassay.runs.retention import FULL
 from skillassay.scoring.assessment import Assessment, RunFacts
 from skillassay.scoring.billing import Billing, billing_of
 from skillassay.scoring.breakdown_json import breakdown_json
-from skillassay.scoring.effects import build_effects, normalized_gain, prices
+from skillassay.scoring.effects import adjusted_p, build_effects, normalized_gain, prices
+from skillassay.scoring.judges import judges_json
+from skillassay.scoring.noise import REPEATS, Noise, build_noise
 from skillassay.scoring.scores import Lift, ModeTotal, Rate, Row, Scores, rate_of
 from skillassay.scoring.since import since_previous
 from skillassay.statistics.interval import Interval
@@ -37,7 +39,7 @@ def build_result(
         "suites": header["suites"],
         "subject": {"kind": header["subject"], **_who(candidate)},
         "judge": _who(judge),
-        "independent": header["models"]["independent"],
+        **_of_run(header),
         "isolation": header.get("isolation"),
         "retention": header.get("retention", FULL),
         "score": None if progressive is None else {"k": progressive.k, "n": progressive.n},
@@ -61,9 +63,16 @@ def build_result(
         "trials": [trial_json(row) for row in scores.rows],
         "decision": decision_json(decision),
         **breakdown_json(assessment.breakdown, decision),
+        **judges_json(scores.rows, header),
         "contract": build_ended_contract(header, assessment, occurred_at=occurred_at),
         "moved_skills": list(assessment.moved),
     }
+
+
+def _of_run(header: Mapping[str, Any]) -> dict[str, Json]:
+    """Whether the judge is known to be independent; of what a sample the figures are, where one was drawn."""
+    sample = {"sample": header["sample"]} if "sample" in header else {}
+    return {"independent": header["models"]["independent"], **sample}
 
 
 def part_json(total: PartTotal) -> dict[str, Json]:
@@ -143,16 +152,41 @@ def lift_json(lift: Lift) -> dict[str, Json]:
     }
 
 
+def _noise_json(noise: Noise) -> dict[str, Json]:
+    """What stands beside a lift. Of repeats the two sides are called what they are."""
+    a_a = None if noise.a_a is None else lift_json(noise.a_a)
+    if a_a is not None and noise.source == REPEATS:
+        a_a["odd_repeats"], a_a["even_repeats"] = a_a.pop(Mode.PROGRESSIVE.value), a_a.pop(Mode.AGAIN.value)
+    return {
+        "identical_arms": None if a_a is None else noise.source,
+        "a_a": a_a,
+        "floor": None if noise.floor is None else round(noise.floor, 6),
+        "word": noise.word,
+        "placebo_effect": None if noise.placebo_effect is None else lift_json(noise.placebo_effect),
+        "over_placebo": None if noise.over_placebo is None else lift_json(noise.over_placebo),
+    }
+
+
 def _gain_json(scores: Scores, path: str) -> Json:
     gain = normalized_gain(scores.counted, path)
     return None if gain is None else round(float(gain), 6)
 
 
+def _adjusted_json(lifts: Sequence[Lift]) -> dict[str, Json]:
+    """Lifts by skill; ``p_adjusted`` is the p-value of each over all of them (Holm), which decides nothing."""
+    adjusted = adjusted_p(lifts)
+    return {
+        lift.skill_path: lift_json(lift)
+        | {"p_adjusted": round(adjusted[lift.skill_path], 6) if lift.skill_path in adjusted else None}
+        for lift in lifts
+    }
+
+
 def _lifts_json(scores: Scores, facts: RunFacts) -> dict[str, Json]:
     """The lifts over ``none``; what each skill gained since its earlier state only in a run that has it."""
-    since = since_previous(scores, facts.plan)
+    since, noise = since_previous(scores, facts.plan), build_noise(scores, facts.plan)
     return {
-        "lift": {lift.skill_path: lift_json(lift) for lift in scores.lifts},
+        "lift": _adjusted_json(scores.lifts),
         "overall_lift": None if scores.overall_lift is None else lift_json(scores.overall_lift),
         "effects": {
             effects.skill_path or "all": {"activation": lift_json(effects.activation), "body": lift_json(effects.body)}
@@ -167,7 +201,8 @@ def _lifts_json(scores: Scores, facts: RunFacts) -> dict[str, Json]:
             }
             for price in prices(scores.totals)
         },
-        **({"since_previous": {lift.skill_path: lift_json(lift) for lift in since}} if since else {}),
+        **({"noise": {one.skill_path or "all": _noise_json(one) for one in noise}} if noise else {}),
+        **({"since_previous": _adjusted_json(since)} if since else {}),
     }
 
 
@@ -204,13 +239,14 @@ GATE_FORMAT = 1
 """The version of a decision as JSON: raised when a field changes its meaning or goes."""
 
 
-def gate_json(run_id: str, assessment: Assessment) -> dict[str, Json]:
+def gate_json(header: Mapping[str, Any], assessment: Assessment) -> dict[str, Json]:
     """What ``gate --format json`` prints: the decision with what it rests on. A run that was stopped passes nothing."""
     decision = assessment.decision
     stopped = assessment.interrupted and decision.exit_code is Exit.PASSED
     return {
         **decision_json(decision),
-        "run": run_id,
+        "run": header["id"],
+        **_of_run(header),
         "interrupted": assessment.interrupted,
         "exit_code": int(Exit.UNDECIDED if stopped else decision.exit_code),
         "content_digest": assessment.content_digest,

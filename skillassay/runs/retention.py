@@ -25,8 +25,9 @@ from typing import Any
 
 from skillassay.canonical import Json
 from skillassay.errors import REPLAY_MISS, SCRIPT_REFUSED, Reason, Stage, StoreError
+from skillassay.judging.samples import WORDS
 from skillassay.models.gemini_wire import BLOCKED_WORDS, CONTRACT_WORDS
-from skillassay.runs.record import ACTIONS, Arm, Hashes, Mark, Observed, Outcome, Spent, TrialRecord
+from skillassay.runs.record import ACTIONS, Arm, Hashes, Mark, Observed, Outcome, Said, Sample, Spent, TrialRecord
 from skillassay.transcript import Usage
 
 FULL, HASH = "full", "hash"
@@ -45,6 +46,7 @@ WHY = {
     Reason.HARNESS_ERROR: "a fault of skillassay or of the disk",
     Reason.UNGROUNDED: "the judge passed a criterion on words that do not stand in the answer",
     Reason.JUDGE_ABSTAINED: "the judge abstained",
+    Reason.JUDGE_DISAGREED: "the judge's samples, or its judges, do not agree",
     Reason.MISSING_CAPABILITY: "this machine could not do what was asked",
 }
 """What stands in the place of an error's message, by its reason; other reasons are their own word."""
@@ -53,6 +55,7 @@ KINDS = frozenset({
     "quota", "quota_day", "auth", "connection", "server", "request", "non_json", "too_large", "empty", "finish",
     "other_model", "fixture_miss", REPLAY_MISS, SCRIPT_REFUSED, "prompt", "max_tokens", "content_filter",
     "malformed_function_call", "unexpected_tool_call", "turn_limit", "image_other", "agent",
+    "tokens", "money", "tokens_per_day", "money_per_day", "budget_unreadable",
     *(word.lower() for word in BLOCKED_WORDS | CONTRACT_WORDS),
 })  # fmt: skip
 CODES = frozenset({
@@ -110,6 +113,8 @@ class Retention:
             scripts=self.known(record.scripts),
             candidate=self._spent(record.candidate),
             judge=self._spent(record.judge),
+            samples=tuple(map(_kept_sample, record.samples)),
+            second=None if record.second is None else self._spent(record.second),
             arm=self._arm(record.arm),
             hashes=hashes,
         )
@@ -162,6 +167,11 @@ class Retention:
         return replace(arm, tools=tuple(tools), skill_tools=self.known(arm.skill_tools))
 
 
+def _kept_sample(sample: Sample) -> Sample:
+    kind = sample.kind if sample.kind is None or sample.kind in KINDS else OTHER
+    return replace(sample, kind=kind, words=tuple(replace(one, evidence=HIDDEN) for one in sample.words))
+
+
 def kept_outcome(outcome: Outcome) -> Outcome:
     """The outcome in fixed words."""
     kind = outcome.kind if outcome.kind is None or outcome.kind in KINDS else OTHER
@@ -194,7 +204,7 @@ def _tool_word(name: str) -> str:
 
 
 _WORDS = frozenset({
-    HIDDEN, OTHER, TURN_LIMIT, _DONE, "PASS", "FAIL", "UNSCORED", "code", "judge", *ACTIONS,
+    HIDDEN, OTHER, TURN_LIMIT, _DONE, "UNSCORED", "code", "judge", "second", "prose", "rubric", *WORDS, *ACTIONS,
     *KINDS, *CODES, *STATUSES, *_TURNS, *(reason.value for reason in Reason),
     *(why_words(reason, kind) for reason in Reason for kind in (None, *KINDS)),
     *(stage.value for stage in Stage),
@@ -202,10 +212,11 @@ _WORDS = frozenset({
 _AUTHORED = frozenset({
     *((name,) for name in ("trial_id", "suite", "case_id", "skill_path", "mode", "started_at")),
     *(("marks", name) for name in ("id", "explains", "text", "file")),
+    ("samples", "words", "id"),
     *(("arm", name) for name in ("skills", "files", "prompt")),
 })  # fmt: skip
 """Places that no model writes to: ids, names and words of cases, a digest of what was asked, a time."""
-_PARTS = (TrialRecord, Outcome, Mark, Spent, Usage, Arm, Observed, Hashes)
+_PARTS = (TrialRecord, Outcome, Mark, Spent, Usage, Arm, Observed, Hashes, Sample, Said)
 _KEYS = frozenset(part.name for kind in _PARTS for part in fields(kind)) | {"who", "calls", "results"}
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 from skillassay.canonical import sha256_hex
 from skillassay.errors import EnvironmentFault, InputError
@@ -28,13 +29,23 @@ _MOST_NAMED = 5
 class Snapshot:
     """The catalog, its texts for a prompt, and the planned cases; all their files lie in the run's private folder.
 
-    ``previous`` maps a skill's path to the catalog in which that skill is its earlier state.
+    ``previous`` maps a skill's path to the catalog in which that skill is its earlier state, ``placebo`` to the one in
+    which it is its placebo.
     """
 
     catalog: Catalog
     prompt_skills: tuple[PromptSkill, ...]
     cases: tuple[Case, ...]
     previous: Mapping[str, Offered]
+    placebo: Mapping[str, Offered]
+
+
+class OtherState(Protocol):
+    """A skill that is something else than what lies in the project, with whatever keeps its files there."""
+
+    @property
+    def ready(self) -> ReadySkill:
+        """The skill as it is then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,23 +65,28 @@ def build_catalog(skills: Sequence[ReadySkill]) -> Catalog:
 
 @contextmanager
 def take_snapshot(
-    skills: Sequence[ReadySkill], cases: Sequence[Case], earlier: Mapping[str, ReadySkill] | None = None
+    skills: Sequence[ReadySkill],
+    cases: Sequence[Case],
+    earlier: Mapping[str, OtherState] | None = None,
+    *,
+    placebos: Mapping[str, OtherState] | None = None,
 ) -> Iterator[Snapshot]:
     """Copy and verify all files, and remove the copies at the end, whatever the end.
 
-    ``earlier`` holds earlier states of some of the skills, by path.
+    ``earlier`` holds earlier states of some of the skills, ``placebos`` placebos of some, by path.
 
     Raises :class:`InputError` when a file is no longer what was planned, :class:`EnvironmentFault` without room.
     """
     folder = Path(tempfile.mkdtemp(prefix="skillassay-"))
     try:
-        older = {path: older_skills(skills, ready) for path, ready in (earlier or {}).items()}
-        copies = _copy_all(_planned_files([*skills, *(earlier or {}).values()], cases), folder)
+        others = [state.ready for states in (earlier, placebos) for state in (states or {}).values()]
+        copies = _copy_all(_planned_files([*skills, *others], cases), folder)
         now, texts = _offered(skills, copies)
         yield Snapshot(
             catalog=now,
             prompt_skills=texts,
-            previous={path: Offered(catalog=c, prompt_skills=t) for path, (c, t) in _all_offered(older, copies)},
+            previous=_each_offered(skills, earlier or {}, copies),
+            placebo=_each_offered(skills, placebos or {}, copies),
             cases=tuple(
                 replace(case, files=tuple(replace(file, source=copies[file.source]) for file in case.files))
                 for case in cases
@@ -81,14 +97,16 @@ def take_snapshot(
 
 
 def older_skills(skills: Sequence[ReadySkill], earlier: ReadySkill) -> tuple[ReadySkill, ...]:
-    """The skills with one of them in its earlier state."""
+    """The skills with one of them in another state."""
     return tuple(earlier if ready.path == earlier.path else ready for ready in skills)
 
 
-def _all_offered(
-    older: Mapping[str, Sequence[ReadySkill]], copies: Mapping[Path, Path]
-) -> Iterator[tuple[str, tuple[Catalog, tuple[PromptSkill, ...]]]]:
-    return ((path, _offered(skills, copies)) for path, skills in older.items())
+def _each_offered(
+    skills: Sequence[ReadySkill], others: Mapping[str, OtherState], copies: Mapping[Path, Path]
+) -> dict[str, Offered]:
+    """By path what is offered where that skill is in its other state."""
+    found = {path: _offered(older_skills(skills, state.ready), copies) for path, state in others.items()}
+    return {path: Offered(catalog=catalog, prompt_skills=texts) for path, (catalog, texts) in found.items()}
 
 
 def _offered(skills: Sequence[ReadySkill], copies: Mapping[Path, Path]) -> tuple[Catalog, tuple[PromptSkill, ...]]:

@@ -22,17 +22,16 @@ from skillassay.holdout.withholding import Withholding
 from skillassay.isolation.process import remove_tree
 from skillassay.isolation.produced import Produced, read_produced
 from skillassay.judging import behavior
-from skillassay.judging.judge import CriterionVerdict, ask_judge, parse_verdicts, ungrounded
-from skillassay.models.base import Model, ModelReply
+from skillassay.models.base import Model
 from skillassay.runs.attempts import Again, again_of
 from skillassay.runs.plan import PlannedTrial
-from skillassay.runs.record import Mark, Observed, Outcome, Spent, TrialRecord
+from skillassay.runs.record import Mark, Observed, Outcome, TrialRecord
 from skillassay.runs.store import now_utc
+from skillassay.runs.verdicts import FIRST, PROSE, SECOND, Bench, Heard, judge_rubric, read_prose, refuse_left_open
 from skillassay.scoring.scores import missing_record
 from skillassay.subjects.base import InputFile, Subject, SubjectRequest, SubjectResult
 from skillassay.suites.case import BEHAVIOR_MARKS, Case
 from skillassay.suites.freshness import stale_outcome
-from skillassay.transcript import Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +40,7 @@ class TrialParts:
 
     Of the cases ``barred`` it is known beforehand why they have no score: nobody is asked about them. Nor is anybody
     about a freshness case whose snapshot is past ``max_age_days`` on the day of its trial, which may be later than the
-    one on which the run began. ``withholding`` is what is kept of hidden cases.
+    one on which the run began. ``withholding`` is what is kept of hidden cases. ``second`` is a second judge.
     """
 
     subject: Subject
@@ -52,6 +51,12 @@ class TrialParts:
     barred: Mapping[tuple[str, str], Outcome] = field(default_factory=dict)
     max_age_days: int | None = None
     withholding: Withholding | None = None
+    second: Model | None = None
+
+    @property
+    def bench(self) -> Bench:
+        """Who judges."""
+        return Bench(judge=self.judge, terms=self.judge_terms, second=self.second)
 
 
 @dataclass(slots=True)
@@ -63,8 +68,7 @@ class _Seen:
     answer: str | None = None
     observed: Observed | None = None
     produced: Mapping[str, Produced] = field(default_factory=dict)
-    judge_reply: str | None = None
-    judge: Spent = field(default_factory=Spent)
+    heard: Heard = field(default_factory=Heard)
     result: SubjectResult = field(default_factory=SubjectResult)
 
 
@@ -85,11 +89,6 @@ def run_trial(planned: PlannedTrial, parts: TrialParts, earlier: TrialRecord | N
         outcome = _observe(planned, parts, seen)
     except TrialError as error:
         outcome = _unscored(error)
-        if error.stage is Stage.JUDGE and error.n_attempts:
-            n_calls, n_attempts = seen.judge.n_calls + 1, seen.judge.n_attempts + error.n_attempts
-            seen.judge = replace(seen.judge, n_calls=n_calls, n_attempts=n_attempts)
-            seen.judge = replace(seen.judge, usage=seen.judge.usage.plus(error.usage or Usage()))
-            seen.judge = replace(seen.judge, waited_s=round(seen.judge.waited_s + error.waited_s, 3))
     except Exception as error:  # noqa: BLE001 - a bug of ours must not be booked on the candidate, nor end the run
         where = traceback.extract_tb(error.__traceback__)[-1]
         detail = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
@@ -98,8 +97,10 @@ def run_trial(planned: PlannedTrial, parts: TrialParts, earlier: TrialRecord | N
         _answered(planned, seen),
         outcome=outcome,
         marks=tuple(seen.marks[: planned.n_criteria]),  # a record with more would count as damaged
-        judge_reply=seen.judge_reply,
-        judge=seen.judge,
+        judge_reply=seen.heard.reply,
+        judge=seen.heard.spent[FIRST],
+        samples=tuple(seen.heard.samples),
+        second=seen.heard.spent.get(SECOND),
         attempt=1 if earlier is None else earlier.attempt + 1,
         started_at=started,
         duration_s=round(time.monotonic() - clock, 3),
@@ -169,11 +170,33 @@ def _decide(case: Case, planned: PlannedTrial, parts: TrialParts, seen: _Seen) -
         if structured is not None and case.behavior is not None:
             seen.marks += behavior.code_marks(structured, case.behavior)
         _run_checks(parts.checks[planned.suite, planned.case_id], text, seen)
-    # Of an answer that is kept, the judge may have read the prose before it failed on the rubric.
-    if structured is not None and not any(mark.id in BEHAVIOR_MARKS[2:] for mark in seen.marks):
-        _read_prose(case, structured, parts, seen, slot=planned.slot)
-    if case.rubric:
-        _judge_rubric(case, text, parts, seen, slot=planned.slot)
+    _ask_judges(case, planned, parts, seen, structured)
+
+
+def _ask_judges(
+    case: Case, planned: PlannedTrial, parts: TrialParts, seen: _Seen, structured: behavior.BehaviorAnswer | None
+) -> None:
+    """What the judges decide. What they ruled on counts as seen, whatever else is left open or fails."""
+    heard, text = seen.heard, seen.answer or ""
+    try:
+        # Of an answer that is kept, the judge may have read the prose before it failed on the rubric.
+        if structured is not None and not _keep_prose(seen):
+            read_prose(case, structured, parts.bench, heard, slot=planned.slot)
+        if case.rubric:
+            text = text if structured is None else structured.response
+            judge_rubric(case, text, parts.bench, heard, slot=planned.slot)
+    finally:
+        ruled = {*(mark.id for mark in heard.marks), *heard.left_open}
+        seen.marks = [mark for mark in seen.marks if mark.id not in ruled] + heard.marks
+    refuse_left_open(heard)
+
+
+def _keep_prose(seen: _Seen) -> bool:
+    """Whether an earlier attempt has the whole verdict on the prose; half of one is asked for again."""
+    if seen.kept is None or not {mark.id for mark in seen.marks}.issuperset(BEHAVIOR_MARKS[2:]):
+        return False
+    seen.heard.samples += [one for one in seen.kept.samples if one.part == PROSE]
+    return True
 
 
 def _subject_request(case: Case, planned: PlannedTrial) -> SubjectRequest:
@@ -204,55 +227,6 @@ def _run_checks(built: Sequence[Check], text: str, seen: _Seen) -> None:
         seen.marks.append(Mark(id=check.check_id, by="code", verdict=verdict, evidence=evidence, file=check.file))
     if faults:
         raise TrialError("; ".join(faults), reason=Reason.CHECK_ERROR, stage=Stage.CHECK)
-
-
-def _read_prose(case: Case, structured: behavior.BehaviorAnswer, parts: TrialParts, seen: _Seen, *, slot: str) -> None:
-    reply = behavior.ask_verdict(parts.judge, case, structured, timeout_s=parts.judge_terms.timeout_s, slot=slot)
-    _book(reply, seen)
-    seen.marks += behavior.judge_marks(reply.turn.text)
-
-
-def _judge_rubric(case: Case, text: str, parts: TrialParts, seen: _Seen, *, slot: str) -> None:
-    reply = ask_judge(parts.judge, case, text, parts.judge_terms, slot=slot)
-    _book(reply, seen)
-    verdicts = parse_verdicts(reply.turn.text, case.rubric)
-    invented = ungrounded(verdicts, text)
-    abstained = tuple(item.criterion.id for item in verdicts if item.verdict == "ABSTAIN")
-    # What of one reply holds is kept, whatever else in it does not: nobody may decide over it later.
-    seen.marks = [mark for mark in seen.marks if mark.id not in {item.id for item in case.rubric}]
-    seen.marks += [_mark(item) for item in verdicts if item.criterion.id not in {*invented, *abstained}]
-    if invented:
-        message = f"the judge passed {', '.join(invented)} on words that do not stand in the answer"
-        raise TrialError(message, reason=Reason.UNGROUNDED, stage=Stage.JUDGE)
-    if abstained:
-        message = f"the judge abstained on {', '.join(abstained)}"
-        raise TrialError(message, reason=Reason.JUDGE_ABSTAINED, stage=Stage.JUDGE)
-
-
-def _mark(item: CriterionVerdict) -> Mark:
-    criterion = item.criterion
-    return Mark(
-        id=criterion.id,
-        by="judge",
-        verdict=item.verdict,
-        evidence=item.evidence,
-        critical=criterion.critical,
-        explains=criterion.explains,
-        text=criterion.text,
-    )
-
-
-def _book(reply: ModelReply, seen: _Seen) -> None:
-    seen.judge = Spent(
-        n_calls=seen.judge.n_calls + 1,
-        n_attempts=seen.judge.n_attempts + reply.n_attempts,
-        usage=seen.judge.usage.plus(reply.usage),
-        model=reply.model or seen.judge.model,
-        n_cached=seen.judge.n_cached + reply.cached,
-        cached_usage=seen.judge.cached_usage.plus(reply.usage) if reply.cached else seen.judge.cached_usage,
-        waited_s=round(seen.judge.waited_s + reply.waited_s, 3),
-    )
-    seen.judge_reply = reply.turn.text
 
 
 def _unscored(error: TrialError) -> Outcome:

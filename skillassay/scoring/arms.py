@@ -2,7 +2,8 @@
 
 Of a case and repeat, all arms must have seen the same prompt (what is said apart from the skills), the same files and
 the same tools but for those that exist for the sake of skills. ``none`` must have seen no skill and no such tool, and
-each other arm the case's skill. A trial that ended before its arm was known says nothing.
+each other arm the case's skill. ``again`` and ``placebo`` must have seen the very skills and tools of ``progressive``,
+skill tools too. A trial that ended before its arm was known says nothing.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from skillassay.runs.plan import Mode
+from skillassay.runs.plan import NOISE_MODES, Mode
 from skillassay.runs.record import Arm
 from skillassay.scoring.scores import Row
 
@@ -61,9 +62,26 @@ def _against_each_other(arms: Mapping[Mode, Arm]) -> list[str]:
         "other tools": {mode: frozenset(arm.tools) - frozenset(arm.skill_tools) for mode, arm in arms.items()},
     }
     first = next(iter(arms))
-    return [
+    return _offered_alike(arms) + [
         f"{mode.value} saw {words} than {first.value}"
         for words, by_mode in seen.items()
         for mode in arms
         if by_mode[mode] != by_mode[first]
+    ]
+
+
+def _offered_alike(arms: Mapping[Mode, Arm]) -> list[str]:
+    """What ``again`` and ``placebo`` were offered otherwise than ``progressive``."""
+    like = arms.get(Mode.PROGRESSIVE)
+    if like is None:
+        return []
+    return [
+        f"{mode.value} saw other {what} than {Mode.PROGRESSIVE.value}"
+        for mode, arm in arms.items()
+        if mode in NOISE_MODES
+        for what, differs in (
+            ("skills", arm.skills != like.skills),
+            ("skill tools", arm.skill_tools != like.skill_tools),
+        )
+        if differs
     ]

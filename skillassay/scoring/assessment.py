@@ -27,6 +27,7 @@ from skillassay.scoring.regression import Baseline, Regression, build_regression
 from skillassay.scoring.scores import Scores, score_run
 from skillassay.suites.expectation import Expectation
 from skillassay.suites.parts import PartTotal, cases_apart, part_totals
+from skillassay.suites.terms import SuiteTerms, all_terms_json, terms_from_json
 from skillassay.suites.traits import Traits, traits_from_json, traits_to_json
 
 CaseKey = tuple[str, str]
@@ -60,6 +61,7 @@ class RunFacts:
     leakage: str = NONE_KNOWN
     own_model: str | None = None
     n_references: int = 0
+    suite_terms: Mapping[str, SuiteTerms] = field(default_factory=dict)
 
     @property
     def about(self) -> About:
@@ -181,6 +183,7 @@ def _decide(
         holdout_asked=facts.holdout_asked,
         leakage=facts.leakage,
         own_model=facts.own_model,
+        suite_terms=facts.suite_terms,
         judge=besides.judge,
         regression=_regression(facts, scores, besides),
         approvals=besides.approvals,
@@ -232,6 +235,7 @@ def facts_to_json(facts: RunFacts) -> dict[str, Json]:
         "holdout_asked": None if facts.holdout_asked is None else asdict(facts.holdout_asked),
         **({} if facts.own_model is None else {"own_model": facts.own_model}),
         **({"references": facts.n_references} if facts.n_references else {}),
+        **all_terms_json(facts.suite_terms.items()),
     }
 
 
@@ -269,6 +273,7 @@ def facts_from_json(value: Mapping[str, Any]) -> RunFacts:
             holdout_asked=_asked(value.get("holdout_asked")),
             own_model=value.get("own_model"),
             n_references=value.get("references", 0),
+            suite_terms=terms_from_json(value.get("suites", {})),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise StoreError(f"the run's header lacks a fact: {error}", hint="it was damaged; run again") from error

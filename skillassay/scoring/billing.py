@@ -11,7 +11,7 @@ from skillassay.transcript import Usage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Billing:
-    """Model calls of candidate and judge together, those of them from the cache, and what these had used."""
+    """Model calls of candidate and judges together, those of them from the cache, and what these had used."""
 
     n_calls: int
     n_cached: int
@@ -33,7 +33,7 @@ def billing_of(rows: Iterable[Row]) -> Billing:
     n_calls = n_cached = 0
     saved = Usage()
     for row in rows:
-        for spent in (row.record.candidate, row.record.judge):
+        for spent in filter(None, (row.record.candidate, row.record.judge, row.record.second)):
             n_calls += spent.n_calls
             n_cached += spent.n_cached
             saved = saved.plus(spent.cached_usage)

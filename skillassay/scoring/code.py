@@ -42,6 +42,7 @@ SCORING_FILES = (
     "judging/behavior.py",
     "judging/judge.py",
     "judging/reply.py",
+    "judging/samples.py",
     "patterns.py",
     "people/adjudication.py",
     "people/approval.py",
@@ -51,6 +52,7 @@ SCORING_FILES = (
     "runs/plan.py",
     "runs/record.py",
     "runs/trial.py",
+    "runs/verdicts.py",
     "scoring/arms.py",
     "scoring/assessment.py",
     "scoring/breakdown.py",
@@ -67,6 +69,7 @@ SCORING_FILES = (
     "suites/freshness.py",
     "suites/parts.py",
     "suites/references.py",
+    "suites/terms.py",
     "suites/traits.py",
 )
 """Globs below the package. A test walks the imports of gate, scores, assessment and trial, and wants each module that

@@ -74,7 +74,8 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What changed from one run to another. ``differences`` are those that the contracts allow."""
+    """What changed from one run to another. ``differences`` are those that the contracts allow; ``independent`` says of
+    each run whether its judge is known to be independent of its candidate, ``sample`` of how many cases both are."""
 
     old: str
     new: str
@@ -82,6 +83,8 @@ class Comparison:
     changes: tuple[Change, ...]
     rates: Mapping[Mode, tuple[Rate, Rate]]
     decisions: tuple[Decision, Decision]
+    independent: tuple[bool, bool]
+    sample: Mapping[str, Any] | None = None
 
     @property
     def regressions(self) -> tuple[Change, ...]:
@@ -126,36 +129,45 @@ def incompatibilities(old: Header, new: Header) -> tuple[str, ...]:
 
 
 def _other_places(old: Header, new: Header) -> list[str]:
-    """Where the judge was asked, if not in one place: the same name elsewhere may be another model."""
-    places = [header["models"]["judge"] for header in (old, new)]
-    pairs = [(place.get("endpoint"), place.get("address")) for place in places]
-    if pairs[0] == pairs[1]:
-        return []
-    words = [place.get("endpoint") or "no endpoint" for place in places]
-    more = " (another address below it)" if words[0] == words[1] else ""
-    return [f"the judge's endpoint: {words[0]} and {words[1]}{more}"]
+    """Where a judge was asked, if not in one place: the same name elsewhere may be another model."""
+    found = []
+    for side, whose in (("judge", "the judge"), ("second", "the second judge")):
+        places = [header["models"][side] for header in (old, new) if side in header["models"]]
+        pairs = {(place.get("endpoint"), place.get("address")) for place in places}
+        if len(pairs) > 1:  # that one run alone has a second judge is in its contract
+            words = [place.get("endpoint") or "no endpoint" for place in places]
+            more = " (another address below it)" if words[0] == words[1] else ""
+            found.append(f"{whose}'s endpoint: {words[0]} and {words[1]}{more}")
+    return found
 
 
 def other_judges(old: tuple[Header, Assessment], new: tuple[Header, Assessment]) -> tuple[str, ...]:
-    """The judge's names as answered, if the two runs know other ones; a name that one alone knows is told instead."""
-    names = _judges_as_answered(old, new)
-    return () if None in names else _names_differ(names)
+    """The judges' names as answered, if the two runs know other ones; a name that one alone knows is told instead."""
+    found: tuple[str, ...] = ()
+    for side in ("judge", "second"):
+        names = _as_answered(old, new, side)
+        found += () if None in names else _names_differ(names, side)
+    return found
 
 
-def _judges_as_answered(old: tuple[Header, Assessment], new: tuple[Header, Assessment]) -> tuple[str | None, ...]:
-    """Under which names the judge of each run answered; None for a run that was told none.
+def _as_answered(
+    old: tuple[Header, Assessment], new: tuple[Header, Assessment], side: str = "judge"
+) -> tuple[str | None, ...]:
+    """Under which names a judge of each run answered; None for a run that was told none.
 
     Authored verdicts answer under a digest of all authored answers, and have a version that tells more: no names.
     """
-    if all(header["models"]["judge"]["is_fixture"] for header, _ in (old, new)):
+    if all(header["models"].get(side, {"is_fixture": True})["is_fixture"] for header, _ in (old, new)):
         return (None, None)
-    answered = [{row.record.judge.model for row in assessment.scores.rows} for _, assessment in (old, new)]
+    spent = [[getattr(row.record, side) for row in assessment.scores.rows] for _, assessment in (old, new)]
+    answered = [{one.model for one in of_run if one is not None} for of_run in spent]
     return tuple(", ".join(sorted(filter(None, names))) or None for names in answered)
 
 
-def _names_differ(names: tuple[str | None, ...]) -> tuple[str, ...]:
+def _names_differ(names: tuple[str | None, ...], side: str = "judge") -> tuple[str, ...]:
     was, now = (name or "unknown" for name in names)
-    return () if was == now else (f"the judge's name as answered: {was} and {now}",)
+    whose = "the judge" if side == "judge" else "the second judge"
+    return () if was == now else (f"{whose}'s name as answered: {was} and {now}",)
 
 
 def _planned(header: Header) -> set[tuple[str, str, str, int]]:
@@ -174,10 +186,12 @@ def build_comparison(old: tuple[Header, Assessment], new: tuple[Header, Assessme
     return Comparison(
         old=headers[0]["id"],
         new=headers[1]["id"],
-        differences=(*frozen_differences(was, now, told), *_names_differ(_judges_as_answered(old, new))),
+        differences=(*frozen_differences(was, now, told), *_names_differ(_as_answered(old, new))),
         changes=tuple(change for change in changes if change is not None),
         rates={mode: (_rate(assessments[0], mode), _rate(assessments[1], mode)) for mode in modes},
         decisions=(assessments[0].decision, assessments[1].decision),
+        independent=(headers[0]["models"]["independent"], headers[1]["models"]["independent"]),
+        sample=headers[1].get("sample", headers[0].get("sample")),
     )
 
 

@@ -9,12 +9,13 @@ Physics 66 (1998). It is undefined where nothing was missing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from skillassay.runs.plan import Mode, Plan
+from skillassay.runs.plan import NOISE_MODES, Mode, Plan
 from skillassay.scoring.scores import Lift, ModeTotal, Row, Scores, lift_of, mean_shares
+from skillassay.statistics.multiple import holm
 
 ACTIVATION, BODY = "activation", "body"
 
@@ -60,6 +61,15 @@ def build_effects(scores: Scores, plan: Plan) -> tuple[Effects, ...]:
     )
 
 
+def adjusted_p(lifts: Sequence[Lift]) -> Mapping[str, float]:
+    """The p-value of each skill's lift adjusted over all of these (Holm); a lift without one counts for none.
+
+    It decides nothing: the more skills are looked at, the sooner one of them has a small p-value by chance alone.
+    """
+    told = {lift.skill_path: lift.difference.p_value for lift in lifts if lift.difference.p_value is not None}
+    return {path: float(p) for path, p in zip(told, holm(tuple(told.values())), strict=True)}
+
+
 def exact_lift(rows: Sequence[Row], skill_path: str) -> Fraction | None:
     """The mean difference as an exact fraction, for the gate's point rule; None when no case has both arms scored."""
     rows = [row for row in rows if row.planned.skill_path == skill_path and row.n_answer > 0]
@@ -88,7 +98,7 @@ def prices(totals: Sequence[ModeTotal]) -> tuple[Price, ...]:
     return tuple(
         Price(mode=total.mode, tokens=_difference(_tokens(total), _tokens(base)), criteria=total.k - base.k)
         for total in totals
-        if total.mode is not Mode.NONE and (total.n, total.n_planned) == (base.n, base.n_planned)
+        if total.mode not in {Mode.NONE, *NOISE_MODES} and (total.n, total.n_planned) == (base.n, base.n_planned)
     )
 
 

@@ -1,11 +1,12 @@
 """Whether a skill got worse than it was: the cases of a run against those of its baseline. Pure.
 
-The unit is the case, its repeats collapsed: it passes when all of them pass. Cases that both runs asked and scored
-whole, word for word the same, are compared; removed, added and edited ones are listed and count for neither side. The
-share of passing cases regressed when it fell by more than the threshold and the Newcombe 95 % interval of the
-difference excludes zero (R. G. Newcombe, "Interval estimation for the difference between independent proportions",
-Statistics in Medicine 17, 1998, method 10). A drop over the threshold whose interval holds zero is
-``inconclusive_noise``. A critical case that got worse is a regression by itself, however the average moved.
+The unit is the case, its repeats collapsed alike on both sides: it passes when all of them pass. Leaving out the cases
+whose repeats disagreed on one side alone would choose the others for their luck, and they would fall back by chance.
+Cases that both runs asked and scored whole, word for word the same, are compared; removed, added and edited ones are
+listed and count for neither side. The share of passing cases regressed when it fell by more than the threshold and the
+Newcombe 95 % interval of the difference excludes zero (R. G. Newcombe, "Interval estimation for the difference between
+independent proportions", Statistics in Medicine 17, 1998, method 10). A drop over the threshold whose interval holds
+zero is ``inconclusive_noise``. A critical case that got worse is a regression by itself, however the average moved.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class Baseline:
 class Regression:
     """A run against its baseline. ``worse`` are the cases with a smaller share of criteria, ``critical`` those of them
     that are critical; ``removed``, ``edited`` and ``added`` name cases that could not be compared, ``flaky`` those
-    whose repeats did not agree in the baseline: chance there would make regressions and improvements here.
+    whose repeats did not agree in the baseline: they count as not passed there, and make no critical case worse.
     """
 
     baseline: str
@@ -141,8 +142,7 @@ def build_regression(
     """Compare. ``planned`` names the run's cases, ``existing`` has the digests of all cases that there are."""
     names, important = set(planned), set(critical)
     old = {state.name: state for state in baseline.cases}
-    same = [(old[state.name], state) for state in now if state.name in old and old[state.name].digest == state.digest]
-    pairs = [(was, is_) for was, is_ in same if not was.is_flaky]
+    pairs = [(old[state.name], state) for state in now if state.name in old and old[state.name].digest == state.digest]
     worse = tuple((was, is_) for was, is_ in pairs if is_.k * was.n < was.k * is_.n)
     return Regression(
         baseline=baseline.run,
@@ -152,13 +152,13 @@ def build_regression(
         n=len(pairs),
         threshold=threshold,
         worse=worse,
-        critical=tuple(is_.name for _, is_ in worse if (is_.suite, is_.case_id) in important),
+        critical=tuple(is_.name for was, is_ in worse if (is_.suite, is_.case_id) in important and not was.is_flaky),
         removed=tuple(sorted(name for name in old if name not in existing)),
         edited=tuple(
             sorted(name for name in names & old.keys() if name in existing and existing[name] != old[name].digest)
         ),
         added=tuple(sorted(names - old.keys())),
-        flaky=tuple(is_.name for was, is_ in same if was.is_flaky),
+        flaky=tuple(is_.name for was, is_ in pairs if was.is_flaky),
     )
 
 

@@ -204,7 +204,7 @@ def _mode_total(rows: Sequence[Row], mode: Mode) -> ModeTotal:
     scored = [row for row in rows if row.record.outcome.scored]
     usage = Usage()
     for row in rows:
-        usage = usage.plus(_complete_usage(row.record.candidate))
+        usage = usage.plus(complete_usage(row.record.candidate))
     return ModeTotal(
         mode=mode,
         k=sum(row.record.k for row in scored),
@@ -226,9 +226,11 @@ def _spendings(row: Row) -> Iterator[Spent]:
         if record.answer_attempt is None:
             yield record.candidate
         yield record.judge
+        if record.second is not None:
+            yield record.second
 
 
-def _complete_usage(spent: Spent) -> Usage:
+def complete_usage(spent: Spent) -> Usage:
     """What one side used; counts are unknown where a call was begun that told none, since it may have cost tokens."""
     usage = spent.usage
     n_untold = spent.n_calls - usage.n_calls if usage.n_calls or usage.is_empty else 0  # 0 of a record from before
@@ -243,14 +245,13 @@ def lift_of(
     arms = {mode: mean_shares(rows, mode) for mode in (of, against)}
     cases = dict.fromkeys(case for case in arms[of] if case in arms[against])
     differences = [arms[of][case] - arms[against][case] for case in cases]
-    steps = [Fraction(1, row.n_answer) for row in rows if _case(row) in cases]
     scored = [row for row in rows if _case(row) in cases and row.record.outcome.scored]
     first, second = ([row for row in scored if row.planned.mode is mode] for mode in arms)
     return Lift(
         skill_path=skill_path or "",
         n_cases=len(cases),
         n_planned=len({_case(row) for row in rows}),
-        difference=paired_difference(differences, step=float(sum(steps) / len(steps)) if steps else 0.0),
+        difference=paired_difference(differences),
         k_of=sum(row.k_answer for row in first),
         n_of=sum(row.n_answer for row in first),
         k_against=sum(row.k_answer for row in second),

@@ -14,6 +14,7 @@ from fractions import Fraction
 from skillassay.contract.contract import SliceTerms
 from skillassay.errors import Reason
 from skillassay.runs.plan import Mode
+from skillassay.runs.record import TrialRecord
 from skillassay.scoring.repeats import PassK, pass_k, repeats_of
 from skillassay.scoring.scores import Rate, Row, rate_of
 from skillassay.suites.traits import Traits
@@ -27,7 +28,8 @@ UNRATED = "unrated"
 class GroupMode:
     """One mode of a group of cases. ``histogram`` counts scored trials by k and n, ``failures`` failed ones.
 
-    ``judge_disagreement`` is None: how far a judge contradicts itself is not measured by one verdict a criterion.
+    ``judge_disagreement`` counts trials on which words of judges differ; None where one judge was asked once, which
+    measures nothing of the kind.
     """
 
     mode: Mode
@@ -37,7 +39,7 @@ class GroupMode:
     rates: tuple[PassK, ...]
     failures: tuple[tuple[str, int], ...]
     n_missing_capability: int
-    judge_disagreement: None = None
+    judge_disagreement: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +113,19 @@ def build_group(name: str, rows: Sequence[Row], traits: Mapping[CaseKey, Traits]
     )
 
 
+def _disagreement(rows: Sequence[Row]) -> int | None:
+    sampled = [row.record for row in rows if row.record.samples]
+    return sum(_differs(record) for record in sampled) if sampled else None
+
+
+def _differs(record: TrialRecord) -> bool:
+    said: dict[str, set[str]] = {}
+    for sample in record.samples:
+        for word in sample.words:
+            said.setdefault(word.id, set()).add(word.verdict)
+    return any(len(words) > 1 for words in said.values())
+
+
 def _group_mode(mode: Mode, rows: Sequence[Row], traits: Mapping[CaseKey, Traits]) -> GroupMode:
     scored = [row for row in rows if row.record.outcome.scored]
     cases = repeats_of(rows)
@@ -123,6 +138,7 @@ def _group_mode(mode: Mode, rows: Sequence[Row], traits: Mapping[CaseKey, Traits
         histogram=tuple((k, n, shares[k, n]) for k, n in sorted(shares, key=lambda kn: (Fraction(*kn), kn[1]))),
         rates=tuple(pass_k(cases, k) for k in range(1, n_repeats + 1)) if n_repeats > 1 else (),
         failures=_counted(_severity(traits, _key(row)) for row in scored if row.record.outcome.status == "FAIL"),
+        judge_disagreement=_disagreement(rows),
         n_missing_capability=sum(row.record.outcome.reason is Reason.MISSING_CAPABILITY for row in rows),
     )
 

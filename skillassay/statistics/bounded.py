@@ -6,6 +6,7 @@ averaged inside their case, so that the case is the unit. Refuses values outside
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from skillassay.statistics.interval import CONFIDENCE, Interval
@@ -28,7 +29,7 @@ def bounded_mean(
     of the same kind are wider (M. Phan, P. Thomas & E. Learned-Miller, ICML 2021).
 
     n equal values leave width: eight differences of 0 in [-1, 1] give about [-0.37, 0.37], one difference of 1 gives
-    [-0.95, 1]. The lower end of n differences of 1 passes zero at n = 6, where the exact sign test does too.
+    [-0.95, 1]. The lower end of n differences of 1 passes zero at n = 6, where the exact sign-flip test does too.
     """
     if not low < high:
         raise ValueError(f"[{low}, {high}] is no range")
@@ -43,6 +44,21 @@ def bounded_mean(
     upper = _upper(shares, tail)
     lower = 1 - _upper([1 - share for share in shares], tail)
     return Interval(low=low + (high - low) * lower, high=low + (high - low) * upper)
+
+
+def lies_above_zero(differences: Sequence[float], *, confidence: float = CONFIDENCE) -> bool:
+    """Whether the interval of differences within [-1, 1] lies above zero, without searching for its ends.
+
+    With E_0, E_1 ... exponential, it does where P(Σ E_i x_i <= E_0) is below the tail: the mean of min(1, e^-S) over
+    S = Σ E_i x_i. That is at most the mean of e^-S, the product of 1 / (1 + x_i), and equal to it where no x_i is
+    negative. Differences of 0 change nothing. Where all are 0, 1 or -1, this is the one-sided exact sign test.
+    """
+    tail = (1 - confidence) / 2
+    if math.prod(1 + difference for difference in differences) * tail > 1:
+        return True
+    if min(differences, default=0) >= 0:
+        return False
+    return gap_mean_cdf([*filter(None, differences), -1.0], 0.0) < tail
 
 
 def _upper(shares: Sequence[float], tail: float) -> float:

@@ -35,7 +35,7 @@ from skillassay.models.base import Addressed, Model
 from skillassay.models.endpoint import PUBLIC_ENDPOINTS
 from skillassay.models.naming import AGENT
 from skillassay.prompts import Offered, user_text
-from skillassay.runs.plan import Mode
+from skillassay.runs.plan import BY_TOOLS, Mode
 from skillassay.runs.record import Arm, Spent
 from skillassay.subjects.base import SubjectRequest, SubjectResult
 from skillassay.subjects.equipment import equip, laid_apart, refuse_imports
@@ -192,7 +192,7 @@ class _Given:
 
 
 def _offers_skills(mode: Mode) -> bool:
-    return mode in {Mode.PROGRESSIVE, Mode.PREVIOUS}
+    return mode in BY_TOOLS
 
 
 def _query(request: SubjectRequest) -> str:

@@ -1,7 +1,7 @@
 """What lies in an agent's workspace before it begins, by mode. Owns the layout; starts nothing.
 
     everywhere             the user's files; the contract's instructions in the agent's context file
-    progressive, previous  each skill of the catalog in the agent's folder of skills
+    progressive, …         each skill of the catalog in the agent's folder of skills (also previous, again, placebo)
     eager                  the skills' text behind the instructions, their other files in ``skill-files/NAME``
     none                   nothing more: no folder and no word of a skill
 

@@ -18,19 +18,29 @@ NOTHING = Offered(catalog=Catalog(skills=()), prompt_skills=())
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offering:
-    """The catalog of a run. ``previous`` maps a skill's path to the catalog with that skill in its earlier state."""
+    """The catalog of a run. ``previous`` maps a skill's path to the catalog with that skill in its earlier state,
+    ``placebo`` to the one with its placebo."""
 
     catalog: Catalog
     prompt_skills: tuple[PromptSkill, ...]
     eager_scope: str
     previous: Mapping[str, Offered] = field(default_factory=dict)
+    placebo: Mapping[str, Offered] = field(default_factory=dict)
+
+    @property
+    def catalogs(self) -> tuple[Catalog, ...]:
+        """Every catalog that a trial may be offered."""
+        others = (*self.previous.values(), *self.placebo.values())
+        return (self.catalog, *(offered.catalog for offered in others))
 
     def to(self, request: SubjectRequest) -> Offered:
-        """What a trial of this mode is offered: all skills, none, the case's alone, or one of them as it was."""
+        """What a trial of this mode is offered: all skills, none, the case's alone, or one as it was or a placebo."""
         if request.mode is Mode.NONE:
             return NOTHING
         if request.mode is Mode.PREVIOUS and request.skill_path in self.previous:
             return self.previous[request.skill_path]
+        if request.mode is Mode.PLACEBO:
+            return self.placebo[request.skill_path]  # the skill itself in its place would be a false answer
         alone = request.mode is Mode.EAGER and self.eager_scope == "skill"
         return Offered(
             catalog=Catalog(skills=tuple(s for s in self.catalog.skills if not alone or s.path == request.skill_path)),

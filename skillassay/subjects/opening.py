@@ -120,7 +120,7 @@ def _open_adk(parts: SubjectParts) -> Subject:
         ),
         terms=parts.terms,
         offering=parts.offering,
-        loaded=load_catalogs([parts.offering.catalog, *(older.catalog for older in parts.offering.previous.values())]),
+        loaded=load_catalogs(parts.offering.catalogs),
         isolation=parts.isolation,
         policy=parts.policy,
         limits=parts.limits,

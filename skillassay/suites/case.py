@@ -22,6 +22,7 @@ from skillassay.schema import document_findings, schema_problems
 from skillassay.suites.facts import CaseFacts, fact_problems, read_facts
 from skillassay.suites.files import CaseFile, FileReader, read_case_file, read_case_files
 from skillassay.suites.normal import build_normal, build_routing_normal
+from skillassay.suites.terms import NO_TERMS, SuiteTerms, read_terms, terms_json
 
 DUPLICATE_ID = register("suite.duplicate-id", "Two cases, checks or criteria have the same id.")
 NOTHING_TO_SCORE = register("suite.nothing-to-score", "A case has neither check nor rubric.")
@@ -96,11 +97,13 @@ class Suite:
     version: str
     path: str
     cases: tuple[Case, ...]
+    terms: SuiteTerms = NO_TERMS
 
     @property
     def digest(self) -> str:
-        """Over name, version and the digests of all cases."""
-        return digest_of({"suite": self.name, "version": self.version, "cases": {c.id: c.digest for c in self.cases}})
+        """Over name, version, the digests of all cases, and the suite's own terms where it has any."""
+        cases = {case.id: case.digest for case in self.cases}
+        return digest_of({"suite": self.name, "version": self.version, "cases": cases, **terms_json(self.terms)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +157,8 @@ def parse_suite(document: Document, *, read_file: FileReader) -> SuiteReading:
     head, sound = _read_shape(document, "suite", problems)
     name = head.get("suite", "")
     cases = tuple(_build_case(body, suite=name, place=place, read_file=read_file) for body, place in sound)
-    draft = Suite(name=name, version=head.get("version", "0"), path=document.path, cases=cases)
+    version, terms = head.get("version", "0"), read_terms(head)
+    draft = Suite(name=name, version=version, path=document.path, cases=cases, terms=terms)
     is_complete = 0 < len(cases) == len(head.get("cases", ()))
     return SuiteReading(draft=draft, is_complete=is_complete, findings=tuple(problems))
 

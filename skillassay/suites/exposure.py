@@ -30,7 +30,7 @@ _OTHERS = (
 def private_files(root: Path, contract: Contract, case_files: Iterable[Path]) -> dict[Path, str]:
     """The files that no skill may hold, by path, with the word for each."""
     patterns = [
-        *(("suite", glob) for glob in (*contract.quality_suites, *contract.routing_suites)),
+        *(("suite", glob) for glob in (*contract.quality_suites, *contract.routing_suites, *contract.trigger_suites)),
         *(("fixture", glob) for glob in contract.fixtures),
         *_OTHERS,
     ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -81,8 +81,20 @@ def prepare_routing(request: EvalRequest, *, subjects: Sequence[str] = ()) -> Ro
     """Load and check; without ``subjects`` it is the contract's. Raises :class:`InputError` when something is broken or
     no case is there, :class:`UsageError` for what could never be answered.
     """
+    run = choose_engines(request, subjects, what="routing")
+    known = [case.id for case in run.project.routing]
+    for name in request.cases:
+        if name not in known:
+            raise UsageError(f"there is no routing case {name!r}", hint=f"cases: {', '.join(known[:20]) or 'none'}")
+    if not run.cases:
+        raise InputError("no routing case is planned", hint="write evals/routing.json (docs/reference/suites.md)")
+    return run
+
+
+def choose_engines(request: EvalRequest, subjects: Sequence[str], *, what: str) -> RoutingRun:
+    """A loaded and checked project with who answers. Raises as :func:`prepare_routing`, but for cases."""
     project = load_project(request.root)
-    require_usable(project, "routing")
+    require_usable(project, what)
     contract = project.contract
     run = RoutingRun(
         project=project,
@@ -93,19 +105,40 @@ def prepare_routing(request: EvalRequest, *, subjects: Sequence[str] = ()) -> Ro
     if parse_model(run.model)[0] == REPLAY:
         # A recording holds calls of the suites' trials, and these requests are none.
         hint = "name a live model, or leave --model out; `eval` replays"
-        raise UsageError(f"no routing case can be answered from a recording: {run.model}", hint=hint)
-    known = [case.id for case in project.routing]
-    for name in request.cases:
-        if name not in known:
-            raise UsageError(f"there is no routing case {name!r}", hint=f"cases: {', '.join(known[:20]) or 'none'}")
-    if not run.cases:
-        raise InputError("no routing case is planned", hint="write evals/routing.json (docs/reference/suites.md)")
+        raise UsageError(f"no {what} case can be answered from a recording: {run.model}", hint=hint)
     return run
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engines:
+    """The subjects of a run, each opened, and what is kept of their words."""
+
+    subjects: tuple[tuple[str, Subject], ...]
+    retention: Retention
+
+    def asked(self, subject: Subject, query: str) -> SubjectResult:
+        """One request in progressive mode, in a folder of its own; what is not kept is hidden from it already."""
+        workspace = Path(tempfile.mkdtemp(prefix="skillassay-"))
+        try:
+            request = SubjectRequest(query=query, files=(), mode=Mode.PROGRESSIVE, skill_path="")
+            result = subject.answer(request, workspace)
+        finally:
+            remove_tree(workspace)
+        return _without_texts(result, self.retention) if self.retention.hides else result
+
+
 def run_routing(run: RoutingRun) -> Iterator[RoutingResult]:
-    """Send each request in progressive mode through each subject, one after the other. All subjects are opened first,
-    so that one which cannot run here stops the run before a model is called.
+    """Send each request in progressive mode through each subject, one after the other."""
+    with open_engines(run) as engines:
+        for case in run.cases:
+            for kind, subject in engines.subjects:
+                yield _route(kind, subject, case, engines)
+
+
+@contextmanager
+def open_engines(run: RoutingRun) -> Iterator[Engines]:
+    """All subjects, opened before the first request: one that cannot run here stops the run before a model is called.
+    The whole catalog is offered.
     """
     contract, request = run.project.contract, run.request
     rules = load_fixtures(run.project.root, contract) if run.is_fixture else None
@@ -130,22 +163,13 @@ def run_routing(run: RoutingRun) -> Iterator[RoutingResult]:
         )
         opened = [(kind, stack.enter_context(open_subject(kind, parts))) for kind in run.subjects]
         names = kept_words([frozen.catalog], subjects=run.subjects, models=())
-        retention = Retention(rule=contract.retention, names=names)
-        for case in run.cases:
-            for kind, subject in opened:
-                yield _route(kind, subject, case, retention)
+        yield Engines(subjects=tuple(opened), retention=Retention(rule=contract.retention, names=names))
 
 
-def _route(kind: str, subject: Subject, case: RoutingCase, retention: Retention) -> RoutingResult:
+def _route(kind: str, subject: Subject, case: RoutingCase, engines: Engines) -> RoutingResult:
     started = time.monotonic()
-    workspace = Path(tempfile.mkdtemp(prefix="skillassay-"))
-    try:
-        request = SubjectRequest(query=case.query, files=(), mode=Mode.PROGRESSIVE, skill_path="")
-        result = subject.answer(request, workspace)
-    finally:
-        remove_tree(workspace)
-    if retention.hides:
-        result = _without_texts(result, retention)
+    retention = engines.retention
+    result = engines.asked(subject, case.query)
     status, why = _compare(case, result)
     turns = [turn for turn in result.transcript.turns if isinstance(turn, ModelTurn)]
     calls = [call for turn in turns for call in turn.calls]

@@ -60,7 +60,7 @@ def subject(tmp_path: Path, **fields: Any) -> AgentSubject:
         "isolation": probe_isolation().level,
     }
     offering: dict[str, Any] = {"catalog": now.catalog, "prompt_skills": now.prompt_skills, "eager_scope": "catalog"}
-    offering |= {name: fields.pop(name) for name in (*offering, "previous") if name in fields}
+    offering |= {name: fields.pop(name) for name in (*offering, "previous", "placebo") if name in fields}
     return AgentSubject(**{"offering": Offering(**offering), **values, **fields})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,8 +67,9 @@ def run(cli: Cli, *more: str) -> tuple[Ran, dict[str, Any]]:
 
 
 def table(out: str) -> list[str]:
-    """The report without what names the run, down to the gate."""
+    """The report without what names the run and what it was billed for, down to the gate."""
     above = out.split("complete: ", maxsplit=1)[0]
+    above = re.sub(r"^cost of the .*\n(?: .*\n)*", "", above, flags=re.MULTILINE)
     return [line for line in above.split("\n") if not line.startswith("record: ") and "from the cache" not in line]
 
 
@@ -91,6 +93,8 @@ def test_remnic_1591_a_second_run_bills_nothing(cli: Cli, service: Service) -> N
     cache = {"calls": N_CALLS, "cached_calls": N_CALLS, "tokens_not_billed": N_CALLS * TOKENS}
     assert second["metrics"]["cache"] == cache
     assert table(ran.out) == table(first_ran.out)
+    billed = [sum(one["cost"][side]["tokens"] for side in ("candidate", "judge")) for one in (first, second)]
+    assert billed == [N_CALLS * TOKENS, 0]
     assert decided(second) == decided(first)
     assert second["metrics"]["modes"] == first["metrics"]["modes"]
     assert second["content_digest"] == first["content_digest"]

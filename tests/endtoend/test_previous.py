@@ -126,7 +126,7 @@ def test_the_report_says_what_previous_is_and_what_was_gained(cli: Cli, edited: 
     ran = cli("eval", "--base", "HEAD")
     said = " ".join(ran.out.split())
     assert f"previous of skills/greeter: 1.0.0 at {commit[:7]} (--base HEAD)" in said
-    gained = "progressive - previous, skills/greeter: +1.00 no 95 % interval below 6 cases (1 here)"
+    gained = "progressive - previous, skills/greeter: +1.00 95 % [-0.95, 1.00]: inconclusive"
     assert gained in said
     assert "1/1 against 0/1, 1 of 1 cases" in said.partition(gained)[2]
     assert gained in html.unescape(" ".join(cli("report", "--format", "markdown").out.split()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -56,8 +57,11 @@ def replayed(cli: Cli, *arguments: str, tape: str = TAPE) -> Ran:
 
 
 def trial_table(out: str) -> list[str]:
-    """The report's trials and totals: all before the gate, whose name differs, and behind the words on models."""
-    lines = out.split("\n")
+    """The report's trials and totals: all before the gate, whose name differs, and behind the words on models.
+
+    What was billed is left out: nobody is paid for a replay.
+    """
+    lines = re.sub(r"^cost of the .*\n(?: .*\n)*", "", out, flags=re.MULTILINE).split("\n")
     begin = next(i for i, line in enumerate(lines) if line.startswith("case "))
     end = next(i for i, line in enumerate(lines) if "complete:" in line)
     return lines[begin:end]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Callable
@@ -75,13 +76,36 @@ def test_the_lucky_pass_is_named(shown: Show) -> None:
     assert flat.count("lucky pass:") == 1
 
 
-def test_every_lift_has_an_interval_or_the_word_inconclusive(shown: Show) -> None:
-    """A skill of three or four cases has no interval and says so; one of eight, and the five together, have one."""
+def test_every_lift_has_an_interval_and_its_word(shown: Show) -> None:
+    """A skill of three or four cases can show nothing and says so; one of eight, and the five together, help."""
     lift = " ".join(shown("table").partition("lift (")[2].partition("lucky pass")[0].split())
     parts = re.split(r" (?=skills/|all \d)", lift.partition(": ")[2])
     assert len(parts) == 6
+    words = {}
     for part in parts:
-        assert re.search(r"95 % \[-?\d\.\d\d, -?\d\.\d\d\]", part) or "inconclusive" in part
+        found = re.match(
+            r"(\S+|all 5 skills): \+\d\.\d\d 95 % \[(-?\d\.\d\d), (-?\d\.\d\d)\]: (\w+); .* (\d+) cases; p ", part
+        )
+        assert found, part
+        assert (float(found[2]) > 0) == (found[4] == "helps")
+        words[int(found[5])] = found[4]
+    assert words == {3: "inconclusive", 4: "inconclusive", 8: "helps", 21: "helps"}
+
+
+def test_p_values_stand_beside_the_intervals_and_say_what_they_test(shown: Show) -> None:
+    """Adjusted over the five skills (Holm: the k-th smallest of m times m - k + 1), and no contradiction."""
+    lifts = json.loads(shown("json"))["metrics"]["lift"]
+    running, expected = 0.0, {}
+    for rank, (path, lift) in enumerate(sorted(lifts.items(), key=lambda item: item[1]["p_value"])):
+        running = max(running, min(1.0, (len(lifts) - rank) * lift["p_value"]))
+        expected[path] = running
+    assert {path: lift["p_adjusted"] for path, lift in lifts.items()} == pytest.approx(expected, abs=1e-5)
+    for form in ("table", "markdown"):
+        flat = " ".join(html.unescape(shown(form)).split())
+        assert "p: chance of such a difference if both arms were alike" in flat
+        assert flat.count("(Holm ") == 5
+        for path, lift in lifts.items():
+            assert f"p {lift['p_value']:.3f} (Holm {expected[path]:.3f})" in flat
 
 
 def test_authored_answers_are_marked(shown: Show) -> None:

@@ -205,7 +205,13 @@ def test_an_error_in_one_arm_leaves_the_comparison_open() -> None:
 
 @pytest.mark.parametrize(
     ("n_cases", "without", "status"),
-    [(5, 0, Status.UNDECIDED), (6, 0, Status.PASSED), (6, 4, Status.PASSED), (6, 5, Status.FAILED)],
+    [
+        (5, 0, Status.UNDECIDED),  # gains of d show a lift where (1 + d)^n is above 40: 2^5 = 32
+        (6, 0, Status.PASSED),  # 64
+        (20, 4, Status.UNDECIDED),  # 1.2^20 = 38.3
+        (21, 4, Status.PASSED),  # 46.0
+        (6, 5, Status.FAILED),
+    ],
 )
 def test_under_bound_the_interval_must_exclude_zero(n_cases: int, without: int, status: Status) -> None:
     """A lift that is positive and inconclusive is exit 3; one that is not positive fails; a clear one passes."""

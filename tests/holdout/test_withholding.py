@@ -8,7 +8,17 @@ from dataclasses import replace
 
 from skillassay.errors import Reason, Stage
 from skillassay.holdout.withholding import Withholding, both
-from skillassay.runs.record import Arm, Mark, Outcome, Spent, TrialRecord, record_from_json, record_to_json
+from skillassay.runs.record import (
+    Arm,
+    Mark,
+    Outcome,
+    Said,
+    Sample,
+    Spent,
+    TrialRecord,
+    record_from_json,
+    record_to_json,
+)
 from skillassay.suites.case import BEHAVIOR_MARKS
 
 KEY = b"k" * 32
@@ -103,3 +113,12 @@ def test_other_suites_go_by_the_runs_own_rule() -> None:
     assert keep(visible).answer == "by the run's rule"
     assert keep(RECORD) == RULE.keep(RECORD)
     assert RULE.keep(visible) == visible
+
+
+def test_a_sample_keeps_its_words_by_keyed_id() -> None:
+    """What each sample said stays to be counted; what it said it with, and about which statement, does not."""
+    words = (Said(id="b", verdict="FAIL", evidence=SECRET),)
+    record = replace(RECORD, samples=(Sample(side="judge", part="rubric", number=1, words=words),))
+    (kept,) = RULE.keep(record).samples
+    assert [(word.id, word.verdict) for word in kept.words] == [(hidden_id("b"), "FAIL")]
+    assert SECRET not in str(record_to_json(RULE.keep(record)))

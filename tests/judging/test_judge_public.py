@@ -85,6 +85,29 @@ def test_a_broken_reply_is_neither_pass_nor_fail(ref: str, reply: str) -> None:
     assert (caught.value.reason, caught.value.stage) == (Reason.CONTRACT_ERROR, Stage.JUDGE)
 
 
+AS_REPORTED = [
+    (folder.name, number, member["reply"] if isinstance(member["reply"], str) else json.dumps(member["reply"]))
+    for folder in sorted(PUBLIC.iterdir())
+    if (folder / "replies.json").exists()
+    for number, member in enumerate(json.loads((folder / "replies.json").read_text(encoding="utf-8")))
+]
+
+
+@pytest.mark.parametrize(
+    ("report", "reply"), [(n, r) for n, _, r in AS_REPORTED], ids=[f"{n}-{i}" for n, i, _ in AS_REPORTED]
+)
+def test_a_reply_as_it_was_reported_decides_nothing(report: str, reply: str) -> None:
+    """The reports' own bytes, of other tools' shapes: whatever they say there, here they are no verdict on anything."""
+    with pytest.raises(TrialError) as caught:
+        parse_verdicts(reply, [CRITERION])
+    assert (caught.value.reason, caught.value.stage) == (Reason.CONTRACT_ERROR, Stage.JUDGE), report
+
+
+def test_the_reports_replies_are_there() -> None:
+    """Eleven reports bring replies along."""
+    assert len({name for name, _, _ in AS_REPORTED}) == 11
+
+
 @pytest.mark.parametrize(("ref", "reply", "verdict"), READ, ids=[ref for ref, _, _ in READ])
 def test_only_the_structured_field_counts(ref: str, reply: str, verdict: str) -> None:
     """Braces and verdict-like words in the reasoning decide nothing."""

@@ -14,7 +14,7 @@ from skillassay.models.base import ModelIdentity, ModelReply, ModelRequest
 from skillassay.models.opening import Opening, open_model
 from skillassay.models.replay import ReplayModel, load_replay
 from skillassay.models.tape import TapeBuilder
-from skillassay.runs.evaluation import describe_models
+from skillassay.runs.identities import describe_models
 from skillassay.transcript import ModelTurn, Tool, ToolCall, ToolResult, ToolTurn, Turn, Usage, UserTurn
 
 LIVE = ModelIdentity(provider="gemini", name="x", endpoint="https://e.invalid", is_fixture=False)

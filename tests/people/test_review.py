@@ -72,6 +72,7 @@ def test_a_clean_run_leaves_nothing_to_people() -> None:
     ("reason", "kind", "holds"),
     [
         (Reason.JUDGE_ABSTAINED, "judge_abstained", False),
+        (Reason.JUDGE_DISAGREED, "judge_disagreed", False),
         (Reason.UNGROUNDED, "ungrounded", False),
         (Reason.HELD, "held", True),
     ],
@@ -84,7 +85,10 @@ def test_what_the_judge_left_open_is_in_the_queue(reason: Reason, kind: str, hol
     assert entry.target == Target(suite="q", case_id="a", **TRIAL)
 
 
-@pytest.mark.parametrize("reason", sorted(set(Reason) - {Reason.JUDGE_ABSTAINED, Reason.UNGROUNDED, Reason.HELD}))
+LEFT_TO_PEOPLE = {Reason.JUDGE_ABSTAINED, Reason.JUDGE_DISAGREED, Reason.UNGROUNDED, Reason.HELD}
+
+
+@pytest.mark.parametrize("reason", sorted(set(Reason) - LEFT_TO_PEOPLE))
 def test_what_no_person_can_decide_is_not(reason: Reason) -> None:
     """A provider's error, a cut answer, a missing capability: try again, do not ask people."""
     assert build_queue(rows_of(only(Mode.PROGRESSIVE, lambda t: unscored(t, reason))), (), CRITICAL) == ()

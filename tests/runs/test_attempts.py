@@ -29,6 +29,7 @@ OF_THE_CANDIDATE = {
     Reason.CHECK_ERROR: False,  # the check would not decide the next time
     Reason.UNGROUNDED: False,  # cannot be at this stage
     Reason.JUDGE_ABSTAINED: False,
+    Reason.JUDGE_DISAGREED: False,  # cannot be at this stage
     Reason.STALE: False,  # a person's word
     Reason.VOIDED: False,
     Reason.HELD: False,
@@ -39,6 +40,7 @@ OF_THE_JUDGE = OF_THE_CANDIDATE | {
     Reason.TRUNCATED: True,
     Reason.UNGROUNDED: True,
     Reason.JUDGE_ABSTAINED: False,  # a verdict that the case allows
+    Reason.JUDGE_DISAGREED: False,  # asked until it agrees, a judge would be a selected one
 }
 
 

@@ -11,8 +11,9 @@ import pytest
 
 from skillassay.errors import InputError
 from skillassay.prompts import system_instruction
+from skillassay.runs.moving import moved_paths
 from skillassay.runs.plan import Mode
-from skillassay.runs.preparation import EvalRequest, Prepared, moved_paths, prepare
+from skillassay.runs.preparation import EvalRequest, Prepared, prepare
 from skillassay.runs.snapshot import take_snapshot
 from tests.project import build_small, small_case
 

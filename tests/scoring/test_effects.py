@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillassay.runs.plan import Mode
-from skillassay.scoring.effects import build_effects, normalized_gain, prices
+from skillassay.scoring.effects import adjusted_p, build_effects, normalized_gain, prices
 from skillassay.scoring.scores import Scores, score_run
 from skillassay.transcript import Usage
 from tests.trials import plan_of, planned_case, scored
@@ -46,7 +46,7 @@ def test_the_gain_is_the_lift_by_what_was_missing(cases: list[tuple[int, int, in
 
 def test_a_skill_that_is_never_loaded_has_a_body_and_no_activation() -> None:
     """5/5 in the prompt, and as without it by the catalog: a bad description, not a bad skill."""
-    scores, plan = run([(1, 1, 5)] * 6)
+    scores, plan = run([(1, 1, 5)] * 8)
     (effects,) = build_effects(scores, plan)  # type: ignore[arg-type]  # as above
     assert effects.body.difference.word == "helps"
     assert effects.activation.difference.word == "hurts"
@@ -78,3 +78,12 @@ def test_tokens_that_are_not_known_cost_nobody_knows_what() -> None:
     scores, _ = run([(5, 1, 5)])
     scores = replace(scores, totals=tuple(replace(total, usage=Usage(n_calls=1)) for total in scores.totals))
     assert [price.tokens for price in prices(scores.totals)] == [None, None]
+
+
+def test_p_values_are_adjusted_over_the_skills() -> None:
+    """Skills of six, four and no scored gains: 2/64 and 2/16, the smaller twice, and none where none was measured."""
+    skills = {"skills/a": 6, "skills/b": 4, "skills/c": 1}
+    plan = plan_of(*(planned_case(f"{path}{i}", skill=path) for path, n in skills.items() for i in range(n)))
+    records = [scored(t, 5 if t.mode is not Mode.NONE else 0) for t in plan.trials if t.skill_path != "skills/c"]
+    adjusted = adjusted_p(score_run(plan, records, slices={}).lifts)
+    assert adjusted == {"skills/a": 2 * 2 / 64, "skills/b": 2 / 16}

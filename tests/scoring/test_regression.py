@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from fractions import Fraction
 
 import pytest
@@ -131,3 +132,49 @@ def test_a_run_never_regresses_against_itself_and_counts_hold(cases: list[tuple[
     found = compared(old, new)
     assert len(found.worse) == sum(b < a for a, b in cases)
     assert found.drop == Fraction(old.count(5) - new.count(5), len(cases))
+
+
+def repeated(index: int, repeats: list[bool]) -> CaseState:
+    """The case of this number with one criterion, over its repeats."""
+    k, n = sum(repeats), len(repeats)
+    return CaseState(suite="q", case_id=f"c{index}", digest="d", k=k, n=n, passed=k == n, is_flaky=0 < k < n)
+
+
+def compared_states(old: list[CaseState], new: list[CaseState], *, critical: bool = False) -> Regression:
+    """Two runs of the same cases."""
+    names = {one.name: "d" for one in new}
+    return build_regression(
+        Baseline(run="then", pinned=False, cases=tuple(old)),
+        new,
+        planned=names,
+        existing=names,
+        critical=[(one.suite, one.case_id) for one in new] if critical else (),
+        threshold=THRESHOLD,
+    )
+
+
+def test_an_unchanged_skill_does_not_regress_by_chance_with_repeats() -> None:
+    """Twenty-four cases, three repeats, every one passing 86 % of the time in both runs: at most 5 % of 1,000 alarms.
+
+    Had the cases that were flaky before been left out, the others would have been chosen for their luck.
+    """
+    draw = random.Random(7)  # a reproducible sample
+
+    def run() -> list[CaseState]:
+        return [repeated(i, [draw.random() < 0.86 for _ in range(3)]) for i in range(24)]
+
+    alarms = sum(compared_states(run(), run()).rate_fell for _ in range(1000))
+    assert alarms <= 50
+
+
+def test_cases_that_all_became_flaky_are_a_regression() -> None:
+    """All repeats passed, now one of three does: that the repeats disagree hides nothing."""
+    old = [repeated(i, [True] * 3) for i in range(24)]
+    assert compared_states(old, [repeated(i, [True, False, False]) for i in range(24)]).regressed
+
+
+def test_a_case_that_was_flaky_before_makes_no_critical_case_worse() -> None:
+    """Two of three, then one of three: chance, and named."""
+    found = compared_states([repeated(0, [True, True, False])], [repeated(0, [True, False, False])], critical=True)
+    assert found.critical == ()
+    assert found.flaky == ("q/c0",)

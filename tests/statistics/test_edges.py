@@ -14,7 +14,6 @@ from skillassay.statistics.bounded import bounded_mean
 from skillassay.statistics.clustered import clustered_mean
 from skillassay.statistics.correction import corrected_rate, rogan_gladen
 from skillassay.statistics.multiple import holm
-from skillassay.statistics.power import Question, cases_needed, least_lift, power
 from skillassay.statistics.rates import PairedCounts, newcombe, newcombe_paired
 from skillassay.statistics.signflip import least_cases, least_p, mcnemar, sign_flip_test
 
@@ -138,20 +137,6 @@ def test_fewer_than_six_cases_show_nothing_on_two_sides() -> None:
     """2/2^5 is 6.25 %; six cases two-sided, five one-sided."""
     assert [least_cases(0.05), least_cases(0.05, two_sided=False)] == [6, 5]
     assert least_p(5) == Fraction(2, 32)
-    assert power(Question(n_simulated=50), n_cases=5, lift=0.5) == 0
-
-
-def test_more_cases_show_a_smaller_lift() -> None:
-    """And a lift that a suite is said to show, it shows."""
-    question = Question(base_rate=0.1, n_simulated=400)
-    few, many = (least_lift(question, n_cases=n) for n in (8, 24))
-    assert few is not None
-    assert many is not None
-    assert many < few
-    assert power(question, n_cases=24, lift=many) >= 0.8 > power(question, n_cases=24, lift=many - 0.05)
-    n = cases_needed(question, lift=0.5, most=60)
-    assert n is not None
-    assert power(question, n_cases=n, lift=0.5) >= 0.8
 
 
 def test_the_sign_flip_test_keeps_its_level_on_equal_arms() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,8 +12,9 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, permutation_test
 
 from skillassay.statistics import paired as stats
+from skillassay.statistics.bounded import lies_above_zero
 from skillassay.statistics.interval import Interval
-from skillassay.statistics.paired import MIN_PAIRS, PairedDifference
+from skillassay.statistics.paired import PairedDifference
 from skillassay.statistics.passes import pass_all_k, pass_at_k
 from skillassay.statistics.rates import wilson
 
@@ -71,19 +71,21 @@ def test_wilson_holds_its_rate(passed: int, n: int) -> None:
     assert interval.low < interval.high
 
 
-def fractions_of(differences: list[float]) -> list[Fraction]:
-    """The differences as the decimals say them."""
-    return [Fraction(str(value)) for value in differences]
-
-
-def paired_difference(differences: list[float], **settings: Any) -> PairedDifference:
+def paired_difference(differences: list[float]) -> PairedDifference:
     """The figures of these differences."""
-    return stats.paired_difference(fractions_of(differences), **settings)
+    return stats.paired_difference([Fraction(str(value)) for value in differences])
+
+
+def interval_of(differences: list[float]) -> Interval:
+    """Their interval."""
+    interval = paired_difference(differences).interval
+    assert interval is not None
+    return interval
 
 
 def sign_flip_p(differences: list[float]) -> float | None:
     """The p-value beside the interval."""
-    return paired_difference(differences, step=0.2).p_value
+    return paired_difference(differences).p_value
 
 
 def scipy_p(differences: list[float]) -> float:
@@ -109,106 +111,91 @@ def test_the_p_value_by_enumeration(differences: list[float]) -> None:
     assert sign_flip_p(differences) == pytest.approx(sum(total >= observed for total in sums) / len(sums))
 
 
-def accepted(differences: list[float], centre: float) -> bool:
-    """Whether the two-sided sign-flip test at 5 % keeps ``centre``: twice the smaller tail is above 0.05."""
-    moved = [value - centre for value in differences]
-    sums = [
-        sum(s * d for s, d in zip(signs, moved, strict=True)) for signs in itertools.product((1, -1), repeat=len(moved))
-    ]
-    observed = sum(moved)
-    upper = sum(total >= observed - 1e-9 for total in sums) / len(sums)
-    lower = sum(total <= observed + 1e-9 for total in sums) / len(sums)
-    return 2 * min(upper, lower) > 0.05
+@pytest.mark.parametrize("differences", [*SAMPLES, [0.4], [0.5, -0.5, 1.0]], ids=str)
+def test_the_interval_is_the_quantiles_of_gaps(differences: list[float]) -> None:
+    """The definition, drawn by numpy: 2.5 % of the mean by random gaps with -1 as one value more, 97.5 % with 1."""
+    gaps = np.random.default_rng(0).dirichlet(np.ones(len(differences) + 1), size=400_000)
+    low, high = (
+        np.quantile(gaps @ np.array([*differences, end]), share) for end, share in ((-1.0, 0.025), (1.0, 0.975))
+    )
+    found = interval_of(differences)
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.006)
 
 
-@pytest.mark.parametrize("differences", [*SAMPLES[:3], SAMPLES[5]], ids=str)
-def test_the_interval_inverts_the_sign_flip_test(differences: list[float]) -> None:
-    """On a grid, the centres that the test keeps are those inside the interval (before the continuity correction)."""
-    interval = paired_difference(differences, step=0.0, bound=2.0).interval
-    assert interval is not None
-    for centre in np.linspace(-1.5, 1.5, 601):
-        if min(abs(centre - interval.low), abs(centre - interval.high)) > 1e-6:
-            assert accepted(differences, float(centre)) == (interval.low < centre < interval.high)
+@pytest.mark.parametrize(("gains", "n"), [(0, 1), (1, 1), (3, 3), (5, 8), (8, 8), (20, 21), (0, 40)])
+def test_of_all_or_nothing_it_is_clopper_pearsons(gains: int, n: int) -> None:
+    """Differences of 1 and -1 are a proportion on another scale, and scipy has its exact interval."""
+    expected = binomtest(gains, n).proportion_ci(method="exact")
+    found = interval_of([1.0] * gains + [-1.0] * (n - gains))
+    assert (found.low, found.high) == pytest.approx((2 * expected.low - 1, 2 * expected.high - 1), abs=1e-6)
 
 
-@pytest.mark.parametrize("n", range(1, MIN_PAIRS))
-def test_below_six_pairs_there_is_no_interval(n: int) -> None:
-    """2^5 patterns cannot show 95 %: no interval, and the word is inconclusive, however large the difference."""
-    result = paired_difference([1.0] * n, step=0.2)
-    assert (result.n, result.mean, result.interval, result.word) == (n, 1.0, None, "inconclusive")
-    assert result.p_value == 2 / 2**n
+def test_one_pair_has_a_wide_interval() -> None:
+    """One gap is uniform on [0, 1]: a difference of 1 against -1 lies above 2 x 0.025 - 1 with 97.5 %."""
+    found = paired_difference([1.0])
+    assert found.interval is not None
+    assert (found.interval.low, found.interval.high) == pytest.approx((-0.95, 1.0), abs=1e-6)
+    assert found.word == "inconclusive"
 
 
-def test_six_pairs_are_the_fewest() -> None:
-    """MIN_PAIRS is the smallest n at which the most extreme pattern and its mirror stay under 5 %."""
-    assert 2 / 2**MIN_PAIRS < 0.05 <= 2 / 2 ** (MIN_PAIRS - 1)
-    assert paired_difference([0.5] * MIN_PAIRS, step=0.2).interval is not None
+@pytest.mark.parametrize("n", range(1, 12))
+def test_six_whole_gains_are_the_fewest_that_show_anything(n: int) -> None:
+    """n heads of a fair coin have chance 2^-n, which is below 2.5 % from six on."""
+    assert (paired_difference([1.0] * n).word == "helps") == (binomtest(n, n, alternative="greater").pvalue < 0.025)
 
 
 def test_no_pairs_no_figures() -> None:
     """Nothing is known of an empty sample."""
-    result = paired_difference([], step=0.2)
-    assert (result.n, result.mean, result.interval, result.p_value, result.word) == (
-        0,
-        None,
-        None,
-        None,
-        "inconclusive",
-    )
-
-
-@pytest.mark.parametrize("value", [0.0, 0.4, -0.4, 1.0, -1.0])
-def test_equal_differences_have_an_interval_with_width(value: float) -> None:
-    """Scores move in steps, so that six equal differences are known to half a step, inside the bounds."""
-    interval = paired_difference([value] * 6, step=0.2).interval
-    assert interval is not None
-    assert interval.low == pytest.approx(max(-1.0, value - 0.1))
-    assert interval.high == pytest.approx(min(1.0, value + 0.1))
-    assert interval.low < interval.high
+    result = paired_difference([])
+    assert (result.n, result.mean, result.interval, result.p_value) == (0, None, None, None)
+    assert result.word == "inconclusive"
 
 
 @pytest.mark.parametrize(
     ("differences", "word"),
-    [([0.4] * 8, "helps"), ([-0.4] * 8, "hurts"), ([0.1] * 8, "inconclusive"), ([0.0] * 8, "inconclusive")],
+    [
+        ([0.6] * 8, "helps"),  # 1.6^8 = 42.9 > 40
+        ([0.5] * 8, "inconclusive"),  # 1.5^8 = 25.6
+        ([-0.6] * 8, "hurts"),
+        ([0.0] * 8, "inconclusive"),
+        ([1.0] * 6 + [0.0] * 20, "helps"),  # a lift in a few cases, and none that lost
+        ([1.0] * 6 + [-0.1] * 20, "inconclusive"),
+    ],
+    ids=str,
 )
 def test_the_word_follows_the_interval(differences: list[float], word: str) -> None:
-    """helps and hurts only where the interval excludes zero; an end at zero but for rounding does not."""
-    assert paired_difference(differences, step=0.2).word == word
+    """Differences d >= 0 lie above zero where the product of 1 / (1 + d) is below 2.5 %: the mean of exp(-Σ d E)."""
+    assert paired_difference(differences).word == word
 
 
-@given(st.lists(st.integers(-5, 5).map(lambda fifths: fifths / 5), min_size=6, max_size=10))
+def test_a_small_p_value_makes_no_word() -> None:
+    """Six gains of one half are as rare as 2/64 between equal arms, and their interval still holds zero."""
+    found = paired_difference([0.5] * 6)
+    assert found.p_value == 2 / 64
+    assert found.word == "inconclusive"
+
+
+@given(st.lists(st.sampled_from((-1.0, 0.0, 1.0)), max_size=30))
+@settings(deadline=None)
+def test_of_wins_and_losses_it_is_the_sign_test(differences: list[float]) -> None:
+    """The interval lies above zero where scipy's one-sided exact binomial test of wins among both is below 2.5 %."""
+    wins, losses = differences.count(1.0), differences.count(-1.0)
+    p = binomtest(wins, wins + losses, alternative="greater").pvalue if wins + losses else 1.0
+    assert lies_above_zero(differences) == (p < 0.025)
+
+
+@given(st.lists(st.integers(-5, 5).map(lambda fifths: fifths / 5), min_size=1, max_size=14))
 @settings(deadline=None)
 def test_laws_of_the_interval(differences: list[float]) -> None:
-    """Law: the mean lies inside, ends inside the bounds, and mirrored differences have the mirrored interval."""
-    result, mirrored = (paired_difference(d, step=0.2) for d in (differences, [-v for v in differences]))
+    """Law: the mean lies inside, ends inside the bounds, mirrored data mirror it, and its sign needs no search."""
+    result, mirrored = paired_difference(differences), interval_of([-value for value in differences])
     assert result.interval is not None
-    assert mirrored.interval is not None
     assert result.mean is not None
-    assert -1 <= result.interval.low <= result.mean <= result.interval.high <= 1
-    assert mirrored.interval.low == pytest.approx(-result.interval.high)
-    assert mirrored.interval.high == pytest.approx(-result.interval.low)
-
-
-def test_the_sampled_branch_agrees_with_the_exact_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beyond EXACT_CASES a seeded sample of patterns stands for all, for the interval."""
-    differences = [0.2, 0.4, 0.0, 0.6, -0.2, 0.4, -0.4, 0.3, 0.1, -0.1, 0.2, 0.5]
-    exact = paired_difference(differences, step=0.2)
-    monkeypatch.setattr(stats, "EXACT_CASES", 5)
-    sampled = paired_difference(differences, step=0.2)
-    assert sampled.p_value == exact.p_value  # the test counts, it does not draw
-    assert exact.interval is not None
-    assert sampled.interval is not None
-    assert (sampled.interval.low, sampled.interval.high) == pytest.approx(
-        (exact.interval.low, exact.interval.high), abs=0.03
-    )
-    assert sampled.mean == exact.mean
-
-
-def test_the_sampled_branch_is_reproducible() -> None:
-    """The same seed gives the same figures; another one a different sample."""
-    differences = [((7 * i) % 11 - 5) / 10 for i in range(20)]
-    assert paired_difference(differences, step=0.1) == paired_difference(differences, step=0.1)
-    assert paired_difference(differences, step=0.1, seed=1) != paired_difference(differences, step=0.1)
+    assert -1 <= result.interval.low <= result.mean + 1e-6
+    assert result.mean - 1e-6 <= result.interval.high <= 1
+    assert mirrored.low == pytest.approx(-result.interval.high, abs=1e-6)
+    assert mirrored.high == pytest.approx(-result.interval.low, abs=1e-6)
+    assert lies_above_zero(differences) == (result.word == "helps")
 
 
 @pytest.mark.parametrize(
