@@ -20,11 +20,12 @@ ground       __init__ clock commandline errors folding patterns printable regula
 .            suites.expectation
 foundation   blotting canonical findings checks.base checks.figures gate.lines isolation.process isolation.produced
 .            isolation.trampoline judging.samples models.attempt models.breaker models.client models.money
-.            models.naming models.retry report.layout skills.content statistics.bounded statistics.clustered
-.            statistics.multiple statistics.passes statistics.rates statistics.signflip
+.            models.naming models.retry skills.content statistics.bounded statistics.clustered statistics.multiple
+.            statistics.passes statistics.rates statistics.signflip
 terms        formats inside ledger agents.base calibration.pin contract.groups contract.limits fixture.files
-.            locks.terms models.base models.endpoint models.wire report.annotations report.sarif runs.selection
-.            scoring.pairing statistics.agreement statistics.correction statistics.paired statistics.power
+.            locks.terms models.base models.endpoint models.wire report.annotations report.layout report.sarif
+.            runs.selection scoring.pairing statistics.agreement statistics.correction statistics.paired
+.            statistics.power
 replies      calibration.labels models.stored_reply
 formats      documents agents.claude_code agents.codex agents.commands agents.gemini_cli agents.launching
 .            calibration.measure checks.json_answer checks.lines checks.numbers checks.pattern checks.text fixture.base

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from tabulate import tabulate
+
 from skillassay.printable import clip, one_line, width
 
 MOST_LINES = 4
@@ -20,6 +24,13 @@ def wrap(text: str, columns: int, *, lead: str = "", deeper: int = 4) -> list[st
         line += word if is_empty else f" {word}"
         is_empty = False
     return [*lines, line]
+
+
+def columns_table(headers: Sequence[str], rows: Sequence[Sequence[str]], align: Sequence[str]) -> list[str]:
+    """Headers, a rule and the rows with two blanks between columns: four to eight columns narrower than ``simple``."""
+    widths = [max(width(cell) for cell in column) for column in zip(headers, *rows, strict=True)]
+    body = [headers, ["-" * wide for wide in widths], *rows]
+    return tabulate(body, tablefmt="plain", disable_numparse=True, colalign=align).split("\n")
 
 
 def reason(text: str, columns: int, *, lead: str, most_lines: int = MOST_LINES) -> list[str]:

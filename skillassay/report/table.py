@@ -18,7 +18,7 @@ from skillassay.report.breakdown import all_entries, matrix_grids
 from skillassay.report.costs import cost_texts
 from skillassay.report.effects import effect_texts, lift_rows, p_legend
 from skillassay.report.hints import hints_of
-from skillassay.report.layout import reason, wrap
+from skillassay.report.layout import columns_table, reason, wrap
 from skillassay.report.noise import noise_texts
 from skillassay.report.parts import HEADERS, part_rows
 from skillassay.report.people import people_texts
@@ -101,7 +101,11 @@ def _total_lines(view: RunView, columns: int) -> list[str]:
     ]
     headers = ("total", "criteria", "trials passed, Wilson 95 %", "calls", "tokens in")
     align = ("left", "right", "left", "right", "right")
-    lines = tabulate(cells, headers=headers, tablefmt="simple", disable_numparse=True, colalign=align).split("\n")
+    # Rates of many trials are wide. What gives way are the calls: the JSON has them, and nothing is decided on them.
+    lines = columns_table(headers, cells, align)
+    if max(map(len, lines)) > columns:
+        narrow = [(*row[:3], row[4]) for row in (headers, align, *cells)]
+        lines = columns_table(narrow[0], narrow[2:], narrow[1])
     for part in scores.slices:
         shown = ", ".join(f"{total.mode.value} {criteria_text(total)}" for total in part.totals)
         lines += wrap(f"slice {part.name} ({part.n_cases} cases): {shown}", columns)

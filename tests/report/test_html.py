@@ -161,3 +161,54 @@ def test_the_report_is_the_same_each_time(cli: Cli, tmp_path: Path) -> None:
     build_small(cli.root)
     cli("eval")
     assert cli("report", "--format", "html").out == cli("report", "--format", "html").out
+
+
+def test_the_lift_shows_its_p_and_the_costs_their_prices(page: Page) -> None:
+    """What the table says of both stands on the page too."""
+    shown = " ".join(page.texts)
+    assert "p: chance of such a difference if both arms were alike" in shown
+    assert "cost of the candidate (fixture)" in shown
+
+
+def test_the_suites_quality_stands_beside_the_run(cli: Cli) -> None:
+    """A check that an empty answer passes is found, and named with its case."""
+    weak = small_case("one", checks=[{"id": "anything", "type": "not_contains", "text": "curse"}])
+    del weak["rubric"]
+    build_small(cli.root, cases=[weak, small_case("two"), small_case("three")])
+    cli("eval")
+    page = Page(cli("report", "--format", "html").out)
+    shown = " ".join(page.texts)
+    assert "Suite quality" in page.texts
+    assert "anything" in shown.partition("Suite quality")[2]
+
+
+def test_a_project_that_is_broken_since_has_a_report_all_the_same(cli: Cli) -> None:
+    """The run stands as it was; nothing is said of suites that cannot be read."""
+    build_small(cli.root)
+    cli("eval")
+    (cli.root / "evals" / "quality.json").write_text("{", encoding="utf-8")
+    ran = cli("report", "--format", "html")
+    assert ran.code == 0
+    assert "Suite quality" not in Page(ran.out).texts
+
+
+def compared(cli: Cli) -> Page:
+    """Two runs of one suite: in the second `two` fails, and `three` passes as before."""
+    build_small(cli.root)
+    cli("eval")
+    fixtures = cli.root / "evals" / "fixtures" / "all.json"
+    text = fixtures.read_text("utf-8")
+    head, _, tail = text.partition('"Greet two."')
+    fixtures.write_text(head + '"Greet two."' + tail.replace("hello hello", "good day", 1), encoding="utf-8")
+    cli("eval")
+    old, new = sorted(path.name for path in (cli.root / ".skillassay" / "runs").iterdir())
+    return Page(cli("compare", old, new, "--format", "html").out)
+
+
+def test_a_comparison_is_a_page_too(cli: Cli) -> None:
+    """What got worse is named with its criterion, a flip is called one, and the verdict stands at the top."""
+    page = compared(cli)
+    assert page.open == []
+    shown = " ".join(" ".join(page.texts).split())
+    assert "REGRESSION in progressive" in shown
+    assert "quality/two progressive #1 worse, flip PASS 1/1, now FAIL 0/1 now fails: says-hello" in shown

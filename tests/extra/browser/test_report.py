@@ -65,6 +65,19 @@ def test_axe_finds_nothing_and_nothing_runs_over(
     assert said == []
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_axe_finds_nothing_in_a_comparison(cli: Cli, opened: Any, tmp_path: Path, width: int) -> None:
+    """The page of two runs, one of them worse."""
+    report(cli)
+    cli("eval")
+    old, new = sorted(path.name for path in (cli.root / ".skillassay" / "runs").iterdir())
+    text = cli("compare", old, new, "--format", "html").out
+    page, said = opened(tmp_path / "c.html", text, viewport={"width": width, "height": 900}, color_scheme="dark")
+    assert [one["id"] for one in Axe().run(page).response["violations"]] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert said == []
+
+
 def test_a_verdict_leads_to_its_evidence_by_keyboard(cli: Cli, opened: Any, tmp_path: Path) -> None:
     """Focus on a FAIL, Enter: its trial is open, in sight and has the focus."""
     page, _ = opened(tmp_path / "r.html", report(cli))
