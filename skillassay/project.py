@@ -26,6 +26,7 @@ from skillassay.statistics.power import fewest_cases
 from skillassay.suites.case import Case, RoutingCase, Suite, SuiteReading, load_routing, load_suite
 from skillassay.suites.exposure import find_exposed
 from skillassay.suites.references import reference_findings
+from skillassay.suites.terms import terms_findings
 from skillassay.suites.triggers import TriggerCase, load_triggers
 
 if TYPE_CHECKING:
@@ -160,6 +161,7 @@ def _load_suites(root: Path, contract: Contract, found: list[Finding]) -> list[S
             message = f"suite {suite.name!r} is also the name of {names[suite.name]}"
             found.append(_finding(SAME_SUITE, suite.path, message, "rename one"))
         names[suite.name] = suite.path
+        found += terms_findings(suite.path, suite.terms, regression_max=contract.gate.regression_max)
         for case in suite.cases:
             if seen.get(case.id, suite.path) != suite.path:  # twice in one file is the reader's finding
                 message = f"case {case.id!r} is also in {seen[case.id]}"

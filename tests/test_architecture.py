@@ -15,68 +15,75 @@ PACKAGE = ROOT / "skillassay"
 
 LEVELS = """
 ground       __init__ clock commandline errors folding patterns printable regular tool_arguments transcript versions
-.            yaml_causes contract.terms isolation.closed_room isolation.control_group isolation.levels
-.            isolation.occupancy isolation.own_user people.names skills.ignore skills.links statistics.interval
-.            suites.expectation
+.            yaml_causes contract.terms doctor.base isolation.closed_room isolation.control_group isolation.levels
+.            isolation.occupancy isolation.own_user mutation.numbers mutation.structure people.names skills.ignore
+.            skills.links statistics.interval suites.expectation
 foundation   blotting canonical findings checks.base checks.figures gate.lines isolation.process isolation.produced
 .            isolation.trampoline judging.samples models.attempt models.breaker models.client models.money
-.            models.naming models.retry skills.content statistics.bounded statistics.clustered statistics.multiple
-.            statistics.passes statistics.rates statistics.signflip
-terms        formats inside ledger agents.base calibration.pin contract.groups contract.limits fixture.files
-.            locks.terms models.base models.endpoint models.wire report.annotations report.layout report.sarif
-.            runs.selection scoring.pairing statistics.agreement statistics.correction statistics.paired
-.            statistics.power
-replies      calibration.labels models.stored_reply
+.            models.naming models.retry skills.arguments skills.content skills.wording statistics.bounded
+.            statistics.clustered statistics.multiple statistics.passes statistics.rates statistics.signflip
+terms        formats inside ledger agents.base calibration.pin contract.groups contract.limits doctor.machine
+.            fixture.files interop.written_evals locks.terms models.base models.endpoint models.wire mutation.mutants
+.            report.annotations report.layout report.sarif runs.selection scoring.pairing statistics.agreement
+.            statistics.correction statistics.paired statistics.power
+replies      calibration.labels calibration.verdicts_read models.stored_reply mutation.choosing
 formats      documents agents.claude_code agents.codex agents.commands agents.gemini_cli agents.launching
 .            calibration.measure checks.json_answer checks.lines checks.numbers checks.pattern checks.text fixture.base
-.            interop.exchange locks.evidence models.calls models.gemini_wire models.openai_wire models.pacing
-.            models.tape runs.record skills.adk_lints skills.digest skills.frontmatter skills.git_folder skills.lints
-.            suites.facts suites.files suites.terms
+.            interop.exchange interop.export_folder interop.shapes locks.evidence models.calls models.gemini_wire
+.            models.openai_wire models.pacing models.tape runs.record skills.adk_lints skills.digest skills.frontmatter
+.            skills.git_folder skills.lints suites.facts suites.files suites.scorers suites.terms
 kept         calibration.certificate models.spending people.adjudication runs.hushed runs.retention
 readers      schema agents.ending checks.__init__ isolation.script locks.lockfile models.gemini models.openai_chat
 .            models.recording models.replay runs.store skills.skill suites.normal
-lists        agents.described contract.downgrades contract.frozen holdout.sealed models.prices models.reply_store
-.            people.waiver scoring.code suites.drift
-rules        tools agents.known contract.contract fixture.judging fixture.rules holdout.voiding judging.reply
-.            locks.lock locks.revisions models.budgeted models.caching people.effective skills.bump skills.discovery
-.            suites.case
+lists        agents.described contract.downgrades contract.frozen holdout.sealed interop.drafts models.prices
+.            models.reply_store mutation.session people.waiver runs.slim scaffold.editors scaffold.skeletons
+.            scoring.code suites.drift suites.shape
+rules        tools agents.known contract.contract fixture.judging fixture.rules holdout.voiding interop.collecting
+.            judging.reply locks.lock locks.revisions models.budgeted models.caching people.effective report.events
+.            skills.bump skills.discovery skills.suggestion suites.case
 judgement    agents.about calibration.judged contract.stated fixture.server holdout.leakage holdout.withholding
-.            judging.behavior judging.judge locks.base_lock locks.binding models.agent runs.keeping runs.plan
-.            skills.names suites.controls suites.exposure suites.kept suites.lints.base suites.traits suites.triggers
-proofs       calibration.coverage calibration.items judging.pairwise locks.relock runs.attempts runs.identities
-.            runs.verdicts suites.lints.expected suites.lints.trivial suites.lints.twins suites.references
-project      project prompts calibration.references calibration.standing calibration.verdicts locks.stored_proof
-.            models.opening runs.pair_record scoring.scores subjects.adk_model subjects.adk_scripts subjects.adk_skills
-.            subjects.base suites.lints.contrary suites.lints.leaking suites.lints.shape
-arms         calibration.calibrating calibration.importing calibration.labelling gate.rows people.review scoring.arms
-.            scoring.billing scoring.costs scoring.discrimination scoring.effects scoring.judges scoring.matrices
-.            scoring.regression scoring.repeats scoring.since scoring.triggers subjects.equipment subjects.offering
-.            suites.freshness suites.lint suites.parts
-conditions   gate.skills gate.trials holdout.hidden holdout.searching people.approval people.looked scoring.noise
-.            scoring.slices suites.reach
-breakdown    gate.approval holdout.doubts holdout.sealing people.waiving report.judges scoring.breakdown
-.            suites.forecast
+.            interop.evals interop.scenarios judging.behavior judging.judge locks.base_lock locks.binding models.agent
+.            runs.keeping runs.plan scaffold.layout skills.names suites.controls suites.exposure suites.kept
+.            suites.lints.base suites.traits suites.triggers
+proofs       calibration.coverage calibration.items interop.queries interop.questions interop.stimuli judging.pairwise
+.            locks.installer locks.relock runs.attempts runs.identities runs.verdicts scaffold.planning
+.            suites.lints.expected suites.lints.trivial suites.lints.twins suites.references
+project      project prompts calibration.references calibration.rubrics calibration.standing calibration.verdicts
+.            interop.importing locks.installed locks.stored_proof models.opening runs.pair_record scoring.scores
+.            subjects.adk_model subjects.adk_scripts subjects.adk_skills subjects.base suites.lints.contrary
+.            suites.lints.leaking suites.lints.shape
+arms         calibration.calibrating calibration.importing calibration.labelling calibration.sampling gate.rows
+.            mutation.placing mutation.verdicts people.review report.installed scoring.arms scoring.billing
+.            scoring.costs scoring.discrimination scoring.effects scoring.judges scoring.matrices scoring.regression
+.            scoring.repeats scoring.since subjects.answers subjects.equipment subjects.offering suites.freshness
+.            suites.lint suites.parts suites.trigger_rates
+conditions   gate.skills gate.trials holdout.hidden holdout.searching interop.made_answers people.approval
+.            people.looked scoring.noise scoring.slices suites.reach
+breakdown    doctor.surroundings gate.approval gate.reading holdout.doubts holdout.sealing interop.answer_files
+.            people.waiving report.judges scoring.breakdown suites.forecast
 themes       gate.asked gate.behavior gate.contract gate.holdout gate.judge gate.regression gate.slices gate.suites
-.            people.audit scoring.breakdown_json
+.            interop.skill_creator_runs people.audit scoring.breakdown_json scoring.facts
 decision     gate.decide runs.snapshot runs.trial subjects.adk subjects.agent subjects.loop
 execution    locks.locking runs.runner scoring.assessment subjects.opening
-earlier      contract.frozen_result runs.baseline runs.pairs skills.earlier skills.placebo
-preparation  locks.relocking runs.pairing runs.preparation runs.results
-freezing     contract.freeze runs.moving
-headers      people.governed runs.foreseen runs.header runs.rebuild scoring.comparison
-views        interop.statement locks.proof report.base suites.routing
-asking       report.annotated report.breakdown report.calibration report.comparison report.costs report.effects
-.            report.forecast report.forest report.hints report.html_trials report.item report.junit report.noise
-.            report.pairwise report.parts report.people report.queue report.spreadsheet report.suite_lint report.suites
-.            runs.asking suites.looks
-reports      report.document report.html report.table report.triggers runs.evaluation suites.triggering
-people       people.approving people.reviewing report.comparison_page runs.pooled
-terminal     cli.options cli.output runs.linted
-progress     cli.progress
+earlier      contract.frozen_result runs.baseline runs.pairs scoring.scorecard skills.earlier skills.placebo
+preparation  locks.relocking runs.pairing runs.preparation runs.results skills.suggesting
+freezing     contract.freeze doctor.naming doctor.project mutation.preparing runs.moving
+headers      mutation.baseline people.governed runs.foreseen runs.header runs.rebuild scoring.comparison
+views        interop.gradings interop.statement locks.proof report.base runs.elsewhere suites.routing
+asking       interop.benchmark report.annotated report.breakdown report.calibration report.comparison report.costs
+.            report.effects report.forecast report.forest report.hints report.html_trials report.item report.junit
+.            report.noise report.pairwise report.parts report.people report.queue report.spreadsheet report.suite_lint
+.            report.suites runs.asking suites.looks
+reports      interop.workspace mutation.running report.document report.html report.scorecard report.table
+.            report.triggers runs.evaluation suites.triggering
+people       people.approving people.reading people.reviewing report.comparison_page report.mutation runs.pooled
+.            runs.scorecards
+terminal     cli.options cli.output report.mutation_json runs.linted
+progress     cli.keys cli.progress
 formats_out  cli.show
-commands     cli.approve cli.baseline cli.bump cli.calibrate cli.check cli.compare cli.e2e cli.evaluate cli.export
-.            cli.gate cli.holdout cli.import_ cli.label cli.lock cli.pairwise cli.plan cli.report cli.review cli.suite
-.            cli.triggers
+commands     cli.approve cli.baseline cli.bump cli.calibrate cli.check cli.compare cli.doctor cli.e2e cli.evaluate
+.            cli.events cli.export cli.gate cli.holdout cli.import_ cli.init cli.label cli.lock cli.mutate cli.pairwise
+.            cli.plan cli.read cli.report cli.review cli.schema cli.score cli.scorecard cli.suite cli.triggers
 recording    cli.record
 table        cli.main
 start        __main__
@@ -103,6 +110,7 @@ LAZY = {
 CLICK = ("cli.", "launch")
 ENVIRONMENT = {
     "agents.launching": "an agent gets its key, or its user's login, and its PATH from there",
+    "doctor.surroundings": "it says which keys, addresses and proxies are set",
     "holdout.hidden": "the hidden suite and its key are named there, and nowhere in the project",
     "isolation.process": "git runs in the caller's environment without git's own variables",
     "models.opening": "keys come from the environment only",

@@ -20,6 +20,7 @@ SHIPPED = [
     ("suite", "evals/quality.json"),
     ("suite", "evals/behavior.json"),
     ("routing", "evals/routing.json"),
+    ("triggers", "evals/triggers.json"),
     ("prices", "evals/prices.template.yaml"),
     *(("fixture", path.relative_to(ROOT).as_posix()) for path in sorted((ROOT / "evals/fixtures").glob("*.yaml"))),
 ]
@@ -73,7 +74,7 @@ def test_every_closed_object_requires_only_known_fields(name: str) -> None:
     walk(load_schema(name))
 
 
-@pytest.mark.parametrize("term", ["regression_threshold", "quality_min", "lift_min"])
+@pytest.mark.parametrize("term", ["quality_min", "lift_min"])
 def test_a_limit_that_nothing_reads_is_refused(term: str) -> None:
     """A suite cannot state a threshold of its own that the gate would not look at."""
     suite = {"suite": "s", "version": "1", term: 0.9, "cases": [{"id": "a", "skill": "s", "query": "q"}]}

@@ -9,6 +9,7 @@ from skillassay.agents.claude_code import CLAUDE_CODE
 from skillassay.agents.codex import CODEX
 from skillassay.agents.described import SUFFIXES, load_described
 from skillassay.agents.gemini_cli import GEMINI_CLI
+from skillassay.models.naming import ANSWERS, MADE_ELSEWHERE
 
 AGENTS = {agent.name: agent for agent in (GEMINI_CLI, CLAUDE_CODE, CODEX)}
 
@@ -19,7 +20,9 @@ def is_agent(kind: str) -> bool:
 
 
 def own_model_of(kind: str) -> str | None:
-    """The name of an agent that asks a model of its own which it does not tell; None for any other subject."""
+    """Who answers with a model that nobody here knows: an agent that does not tell its own, or somebody elsewhere."""
+    if kind == ANSWERS:
+        return MADE_ELSEWHERE
     if not is_agent(kind):
         return None
     agent = load_agent(kind)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,14 +13,17 @@ from skillassay.cli.output import count_text, counted, emit, emit_commands, emit
 from skillassay.clock import today
 from skillassay.contract.contract import incomplete_findings
 from skillassay.contract.stated import stated_findings
-from skillassay.errors import Exit
+from skillassay.errors import Exit, InputError, UsageError
 from skillassay.findings import Finding, Severity, sort_findings
 from skillassay.holdout.doubts import holdout_findings, inspect_holdout
-from skillassay.locks.locking import check_lock
+from skillassay.locks.installed import verify_installed
+from skillassay.locks.lockfile import LOCK_PATH
+from skillassay.locks.locking import check_lock, read_lock_file
 from skillassay.models.prices import prices_findings
 from skillassay.people.waiving import check_waivers
 from skillassay.project import Project, load_project
 from skillassay.report.annotations import finding_annotations, render_annotations
+from skillassay.report.installed import InstalledReport, installed_json, render_installed
 from skillassay.report.sarif import sarif_json
 from skillassay.skills.skill import VERSION_MISSING
 from skillassay.suites.controls import control_findings
@@ -27,6 +31,8 @@ from skillassay.suites.freshness import freshness_findings
 from skillassay.suites.reach import reach_findings, reach_summary
 
 FORMATS = ("table", "json", "sarif", "github")
+_FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
+_FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 
 
 @click.command("check")
@@ -34,19 +40,51 @@ FORMATS = ("table", "json", "sarif", "github")
 @click.option("--base", metavar="REF", help="Also compare the lock with the one at this git revision.")
 @click.option("--notes/--no-notes", default=False, help="Show notes too.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
+@click.option("--installed", metavar="DIR", type=_FOLDER, help="Verify this copy, or these copies, and nothing else.")
+@click.option("--skill", "skills", multiple=True, metavar="NAME", help="With --installed: only this one. Repeatable.")
+@click.option("--lock", "lock", metavar="FILE", type=_FILE, help="With --installed: this lock, not the project's.")
 @click.pass_context
-def command(ctx: click.Context, *, strict: bool, base: str | None, notes: bool, form: str) -> int:
+def command(ctx: click.Context, /, *, form: str, **options: Any) -> int:
     """Check all that needs no model: skills, suites, samples of checks, contract, fixtures, lock, versions, evidence.
 
     Shows every problem of every file in one run, with code, file, line and next step; as sarif for code scanning, as
     github with annotations beside the code.
 
-    Reads the project; writes nothing; needs no network and no key.
+    With --installed it compares copies that an installer placed (DIR is a skill, or a folder of skills) with the lock:
+    what was edited, is missing or was added, apart from what installers are known to add.
 
-    Exit codes: 0 no error; 1 at least one error (with --strict: or warning); 2 wrong usage; 3 cannot decide (the --base
-    revision does not exist).
+    Reads the project, with --installed DIR and the lock alone; writes nothing; needs no network and no key.
+
+    Exit codes: 0 no error; 1 at least one error (with --strict: or warning), a copy that differs; 2 wrong usage; 3
+    cannot decide (the --base revision does not exist, a copy or the lock cannot be read).
     """
-    project = load_project(Path(ctx.obj["root"]))
+    root = Path(ctx.obj["root"])
+    if options["installed"] is not None:
+        return _check_installed(root, form, **options)
+    if options["skills"] or options["lock"] is not None:
+        raise UsageError("--skill and --lock say what --installed is compared with", hint="add --installed DIR")
+    return _check(root, form, strict=options["strict"], base=options["base"], notes=options["notes"])
+
+
+def _check_installed(root: Path, form: str, *, installed: Path, lock: Path | None, **options: Any) -> int:
+    if form not in {"table", "json"} or options["base"] is not None or options["strict"]:
+        hint = "leave out --strict and --base; --format is table or json"
+        raise UsageError("--installed compares bytes with a lock, and says nothing of the project", hint=hint)
+    path = root / LOCK_PATH if lock is None else lock
+    read, findings = read_lock_file(path, shown_as=path.as_posix())
+    if read is None:
+        raise InputError("there is no lock to compare with", hint="name one with --lock FILE", findings=findings)
+    copies = verify_installed(installed, path, read, skills=options["skills"])
+    report = InstalledReport(folder=installed.as_posix(), lock=path.as_posix(), skills=copies)
+    if form == "json":
+        emit_json(installed_json(report))
+    else:
+        emit(render_installed(report))
+    return int(report.exit_code)
+
+
+def _check(root: Path, form: str, *, strict: bool, base: str | None, notes: bool) -> int:
+    project = load_project(root)
     lock = check_lock(project, base=base)
     stated = incomplete_findings(project.contract) if project.suites or project.contract.path is not None else ()
     more = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import click
 from skillassay.calibration.importing import import_labels
 from skillassay.calibration.labelling import Session, load_session
 from skillassay.calibration.labels import FAIL, LABELS_PATH, ORIGINS, PASS, SKIP
+from skillassay.cli.keys import QUIT, ask_key
 from skillassay.cli.output import columns, emit, say
 from skillassay.errors import Exit, UsageError
 from skillassay.people.names import name_problem
@@ -78,8 +78,8 @@ def _ask_all(session: Session) -> None:
     while (item := session.next) is not None:
         emit(render_item(item, n_left=session.n_left, with_answer=item.answer.id != shown, columns=columns()))
         shown = item.answer.id
-        key = _key()
-        if key == "q":
+        key = ask_key(PROMPT, (*KEYS, "u", QUIT))
+        if key == QUIT:
             return
         if key == "u":
             shown = None
@@ -87,17 +87,3 @@ def _ask_all(session: Session) -> None:
                 say("nothing was said in this session yet")
             continue
         session.say(item, KEYS[key])
-
-
-def _key() -> str:
-    """One of the keys; q at the end of the input."""
-    while True:
-        say(PROMPT)
-        if sys.stdin.isatty():
-            given = str(click.getchar()).lower()
-        else:
-            line = sys.stdin.readline()
-            given = line.strip().lower() if line else "q"
-        if given in {*KEYS, "u", "q"}:
-            return given
-        say(f"{given[:20]!r} is none of p, f, s, u, q")

@@ -55,7 +55,16 @@ def emit_commands(text: str) -> None:
 
 def emit_json(value: Json) -> None:
     """JSON for stdout. What could break a log or a terminal is written as an escape: the value stays the same."""
-    text = _ANYWHERE.sub(r"\\u0023", pretty_text(value).removesuffix("\n"))
+    _write_json(pretty_text(value).removesuffix("\n"))
+
+
+def emit_json_line(value: Json) -> None:
+    """JSON on one line of stdout, its keys in the order given; as safe as :func:`emit_json`."""
+    _write_json(json.dumps(value, ensure_ascii=False, allow_nan=False))
+
+
+def _write_json(text: str) -> None:
+    text = _ANYWHERE.sub(r"\\u0023", text)
     is_unicode = getattr(sys.stdout, "encoding", "utf-8").lower().startswith("utf")
 
     def shown(found: re.Match[str]) -> str:

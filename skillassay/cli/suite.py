@@ -108,11 +108,14 @@ def _now(root: Path) -> tuple[KeptCases, dict[str, Json]]:
 
 
 def _routing(project: Project) -> list[KeptSuite]:
-    suites: dict[str, list[KeptCase]] = {}
-    versions: dict[str, str] = {}
-    for case in project.routing:
-        suites.setdefault(case.suite, []).append(KeptCase(id=case.id, digest=case.digest, normal=case.normal))
-        versions[case.suite] = case.suite_version
+    suites: dict[tuple[str, str], list[KeptCase]] = {}
+    versions: dict[tuple[str, str], str] = {}
+    kinds = (("routing", project.routing), ("triggers", project.triggers))
+    for kind, case in ((kind, case) for kind, cases in kinds for case in cases):
+        kept = KeptCase(id=case.id, digest=case.digest, normal=case.normal)
+        suites.setdefault((kind, case.suite), []).append(kept)
+        versions[kind, case.suite] = case.suite_version
     return [
-        KeptSuite(name=name, version=versions[name], digest="", cases=tuple(cases)) for name, cases in suites.items()
+        KeptSuite(name=name, version=versions[kind, name], digest="", cases=tuple(cases))
+        for (kind, name), cases in suites.items()
     ]

@@ -13,9 +13,10 @@ from skillassay.cli.output import emit, emit_json, say
 from skillassay.report.base import FIXTURE_NOTICE
 from skillassay.report.triggers import TriggerReport, render_rate, render_skills, triggers_json
 from skillassay.runs.preparation import EvalRequest
-from skillassay.scoring.triggers import TriggerRate
 from skillassay.subjects.opening import subject_notice
 from skillassay.suites.looks import Looks
+from skillassay.suites.routing import open_engines
+from skillassay.suites.trigger_rates import TriggerRate
 from skillassay.suites.triggering import TriggerRun, note_looks, prepare_triggers, run_triggers
 from skillassay.suites.triggers import Split
 
@@ -60,12 +61,13 @@ def command(ctx: click.Context, /, *, subjects: tuple[str, ...], split: str, for
         say(FIXTURE_NOTICE)
     for notice in filter(None, map(subject_notice, routes.subjects)):
         say(f"warning: {notice}")
-    looks = note_looks(run)
     rates = []
-    for subject, rate in run_triggers(run):
-        rates.append((subject, rate))
-        if form == "table":
-            emit(render_rate(subject, rate, run.threshold))
+    with open_engines(routes) as engines:
+        looks = note_looks(run)
+        for subject, rate in run_triggers(run, engines):
+            rates.append((subject, rate))
+            if form == "table":
+                emit(render_rate(subject, rate, run.threshold))
     report = _report(run, rates, looks)
     if form == "json":
         emit_json(triggers_json(report))

@@ -30,6 +30,7 @@ from skillassay.contract.limits import (
 from skillassay.contract.terms import (
     DEFAULT_INSTRUCTIONS,
     NONE_KNOWN,
+    UNWRITTEN,
     BudgetTerms,
     CalibrationTerms,
     CandidateTerms,
@@ -243,7 +244,7 @@ def _path_findings(document: Document) -> tuple[Finding, ...]:
     return tuple(found)
 
 
-_WHOLE = ("seed", "max_output_tokens", "turn_limit", "samples")
+_WHOLE = ("seed", "max_output_tokens", "turn_limit", "samples", "read_min")
 _IDENTITY = tuple(IdentityTerms.__dataclass_fields__)
 _REAL = ("temperature", "timeout_s")
 
@@ -256,6 +257,10 @@ def _settled(terms: Mapping[str, Any]) -> dict[str, Any]:
 
 def _judge(value: Mapping[str, Any]) -> JudgeTerms:
     return JudgeTerms(**{**_settled(value), "calibration": read_calibration(value.get("calibration", {}))})
+
+
+def _written(texts: Mapping[str, str]) -> dict[str, str]:
+    return {name: text for name, text in texts.items() if not text.lstrip().startswith(UNWRITTEN)}
 
 
 def build_contract(value: Mapping[str, Any]) -> Contract:
@@ -272,9 +277,9 @@ def build_contract(value: Mapping[str, Any]) -> Contract:
         trigger_suites=tuple(suites.get("triggers", default.trigger_suites)),
         suites_named=frozenset(suites),
         fixtures=tuple(value.get("fixtures", default.fixtures)),
-        identity=IdentityTerms(**{name: value[name] for name in _IDENTITY if name in value}),
+        identity=IdentityTerms(**_written({name: value[name] for name in _IDENTITY if name in value})),
         candidate=CandidateTerms(**_settled(value.get("candidate", {}))),
-        dataset=DatasetTerms(**value.get("dataset", {})),
+        dataset=DatasetTerms(**_written(value.get("dataset", {}))),
         expected=ExpectedTerms(**value.get("expected", {})),
         scoring=ScoringTerms(**value.get("scoring", {})),
         judge=_judge(value.get("judge", {})),

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from skillassay.canonical import Json
-from skillassay.contract.terms import BudgetTerms, CalibrationTerms, JudgeTerms
+from skillassay.contract.terms import READ_MIN, BudgetTerms, CalibrationTerms, JudgeTerms
 from skillassay.errors import UsageError
 
 
@@ -88,9 +88,10 @@ def read_calibration(value: Mapping[str, Any]) -> CalibrationTerms:
 
 
 def judging_binding(terms: JudgeTerms, second: str | None) -> dict[str, Json]:
-    """How often the judge is asked and who judges besides, where it is not once and nobody."""
+    """How often the judge is asked, who judges besides, and how much of it is read, where it is not as by default."""
     samples: dict[str, Json] = {"samples": terms.samples} if terms.samples > 1 else {}
-    return samples if second is None else {**samples, "second": second}
+    read: dict[str, Json] = {"read_min": terms.read_min} if terms.read_min != READ_MIN else {}
+    return samples | read | ({} if second is None else {"second": second})
 
 
 def raised_samples(samples: int, asked: int | None) -> int:

@@ -11,11 +11,17 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 
+READ_MIN = 5
+"""How many verdicts under a rubric a person reads at least, unless a contract says more."""
+
 LOOP = "loop"
 """The subject that is our own agent loop."""
 
 NONE_KNOWN, SUSPECTED = "none_known", "suspected"
 """What a contract may say of leakage: whether a candidate may have seen the cases or their answers."""
+
+UNWRITTEN = "TODO"
+"""How a text begins that somebody has yet to write: it counts as not stated."""
 
 DEFAULT_INSTRUCTIONS = (
     "You are a careful assistant. Answer the user's request completely, in the language of the request."
@@ -75,7 +81,7 @@ class JudgeTerms:
 
     ``order`` is the order of the criteria it is shown, ``human_adjudication`` who decides where it is in doubt. It is
     asked ``samples`` times about each answer, each time anew; ``second`` is another judge, asked as often, which
-    decides nothing alone.
+    decides nothing alone. ``read_min`` of its verdicts are read by a person under each rubric.
     """
 
     model: str = "fixture"
@@ -86,6 +92,7 @@ class JudgeTerms:
     human_adjudication: str = "held for review by a named person"
     samples: int = 1
     second: str | None = None
+    read_min: int = READ_MIN
     calibration: CalibrationTerms = field(default_factory=CalibrationTerms)
 
 

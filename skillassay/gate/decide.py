@@ -72,6 +72,7 @@ class GateInput:
     suite_terms: Mapping[str, SuiteTerms] = field(default_factory=dict)
     judge: JudgeFacts = UNKNOWN
     regression: Regression | None = None
+    suite_regressions: tuple[Regression, ...] = ()
     approvals: tuple[Approval, ...] = ()
     run_id: str = ""
     content_digest: str = ""
@@ -125,5 +126,5 @@ def _measured(scores: Scores, given: GateInput, critical: Critical) -> list[Gate
         *candidate_named_line(given.own_model),
         contract_complete_line(given.unstated),
         nothing_held_line(given.queue),
-        *regression_line(given.regression),
+        *(line for found in (given.regression, *given.suite_regressions) for line in regression_line(found)),
     ]

@@ -12,6 +12,7 @@ from fractions import Fraction
 from skillassay.calibration.references import RIGHT, UNANSWERED, WRONG, ReferenceVerdict
 from skillassay.calibration.standing import NEVER, Standing
 from skillassay.gate.lines import GateLine, Status, decimal_text
+from skillassay.gate.reading import UNASKED, ReadFacts, verdicts_read_line
 from skillassay.gate.rows import progressive_rows, scored_rows
 from skillassay.scoring.scores import Row
 from skillassay.statistics.correction import corrected_rate
@@ -24,6 +25,7 @@ class JudgeFacts:
     standing: Standing = NEVER
     n_references: int = 0
     references: tuple[ReferenceVerdict, ...] = ()
+    reading: ReadFacts = UNASKED
 
 
 UNKNOWN = JudgeFacts()
@@ -35,6 +37,7 @@ def judge_lines(judge: JudgeFacts, rows: Sequence[Row], quality_min: Fraction) -
         *references_line(judge.n_references, judge.references),
         calibrated_line(judge.standing),
         *corrected_line(judge.standing, rows, quality_min),
+        *verdicts_read_line(judge.reading, rows),
     ]
 
 

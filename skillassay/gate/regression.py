@@ -5,12 +5,16 @@ from __future__ import annotations
 from skillassay.gate.lines import GateLine, Status, decimal_text
 from skillassay.scoring.regression import Regression
 
+LINE = "no_regression"
 NOISE = "inconclusive_noise"
 MAX_NAMES = 5
 
 
 def regression_line(found: Regression | None) -> list[GateLine]:
-    """No line where the run has no baseline. What was removed, edited or added is listed and never a pass."""
+    """No line where the run has no baseline. What was removed, edited or added is listed and never a pass.
+
+    The comparison of one suite, by its own threshold, is the line ``no_regression:SUITE``.
+    """
     if found is None:
         return []
     status = Status.FAILED if found.regressed else Status.PASSED if found.n else Status.NOT_APPLICABLE
@@ -18,7 +22,7 @@ def regression_line(found: Regression | None) -> list[GateLine]:
         status = Status.UNDECIDED
     return [
         GateLine(
-            name="no_regression",
+            name=LINE if found.suite is None else f"{LINE}:{found.suite}",
             status=status,
             number=_number(found),
             limit=f"no drop over {decimal_text(found.threshold)} beyond noise, no critical case worse",
@@ -33,6 +37,11 @@ def regression_line(found: Regression | None) -> list[GateLine]:
             },
         )
     ]
+
+
+def is_regression_line(name: str) -> bool:
+    """Whether a line of a decision compares with the baseline: the whole run, or one suite of it."""
+    return name == LINE or name.startswith(f"{LINE}:")
 
 
 def _number(found: Regression) -> str:
@@ -65,10 +74,16 @@ def _listed(found: Regression) -> tuple[str, ...]:
         for was, is_ in found.worse
         if is_.name not in found.critical
     ]
-    for what, names in (("removed", found.removed), ("edited", found.edited), ("added", found.added)):
+    listed = (
+        ("removed since", found.removed),
+        ("edited since", found.edited),
+        ("added since, or without a score there", found.added),
+        ("asked another number of times there", found.repeated),
+    )
+    for what, names in listed:
         if names:
             more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-            words.append(f"{what} since, not compared: {', '.join(names[:MAX_NAMES])}{more}")
+            words.append(f"{what}, not compared: {', '.join(names[:MAX_NAMES])}{more}")
     if found.flaky:
         words.append(f"flaky in the baseline, not passed there: {', '.join(found.flaky[:MAX_NAMES])}")
     return tuple(words)

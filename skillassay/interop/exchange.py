@@ -1,24 +1,23 @@
-"""Reading another tool's evals into a suite here. Owns the mapping and the list of what it could not carry.
+"""What an import comes to: cases in this project's form, and what was lost on the way. Owns ids and merging.
 
-Read is the ``evals.json`` of the Agent Skills guide and of skill-creator: ``{"skill_name", "evals": [{"id", "prompt",
-"expected_output", "files", "assertions" | "expectations"}]}``. Assertions become rubric criteria, word for word;
-``expected_output`` becomes the judge's ``reference`` and is never shown to the candidate. Nothing is dropped silently:
-whatever has no place here is listed with its case. A case that lacks a file is not carried at all: it would be another
-question, and its id would be taken when the file is there.
+A case's id is made from the skill and the id (or name) that it has there. Where it has none, or several differ under
+one id, eight hex digits of its content stand behind it: never its place in the file, which moves. A suite is
+append-only.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
-from typing import Any
+from pathlib import Path
 
-from skillassay.canonical import Json
+from skillassay.canonical import Json, digest_of
 from skillassay.errors import InputError
 
-KNOWN_KEYS = frozenset({"id", "prompt", "expected_output", "files", "assertions", "expectations", "name", "eval_name"})
+MAX_ID_CHARS = 80
+_N_HEX = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,127 +30,61 @@ class FileCopy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """Cases in this project's form, the files they need, and what could not be carried (one line each)."""
+    """Quality, routing and trigger cases, the files they need, and what could not be carried (one line each).
+
+    ``n_read`` cases were there; each is carried into one suite, or is one of the ``n_refused`` and has a line in
+    ``lost`` that says ``not carried``.
+    """
 
     cases: tuple[dict[str, Json], ...]
-    files: tuple[FileCopy, ...]
-    lost: tuple[str, ...]
+    routing: tuple[dict[str, Json], ...] = ()
+    triggers: tuple[dict[str, Json], ...] = ()
+    files: tuple[FileCopy, ...] = ()
+    lost: tuple[str, ...] = ()
+    n_read: int = 0
+    n_refused: int = 0
 
 
-def read_evals(value: Json, *, source: Path, skill: str | None) -> Imported:
-    """Map the content of an ``evals.json`` at ``source``. ``skill`` overrides its ``skill_name``.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A case before it has its id. ``base`` is the id that it asks for, empty where it had none."""
 
-    Raises :class:`InputError` when the file is not of this shape.
-    """
-    if not isinstance(value, dict) or not isinstance(value.get("evals"), list):
-        raise InputError(
-            f"{source}: not an evals.json: an object with a list `evals` is expected",
-            hint="the format is described at docs/reference/import.md",
-        )
-    name = skill or value.get("skill_name")
-    if not isinstance(name, str) or not name:
-        raise InputError(f"{source}: it names no skill", hint="name it with --skill")
-    mapping = _Mapping(source=source, skill=name)
-    unknown = sorted(set(value) - {"skill_name", "evals"})
-    lost = [f"{source.name}: field {key!r}" for key in unknown]
-    for index, item in enumerate(value["evals"]):
-        mapping.add(index, item)
-    return Imported(cases=tuple(mapping.cases), files=tuple(mapping.files), lost=(*lost, *mapping.lost))
+    where: str
+    prefix: str
+    base: str
+    body: Mapping[str, Json]
 
 
-class _Mapping:
-    """Cases collected from one file."""
-
-    def __init__(self, *, source: Path, skill: str) -> None:
-        self.source = source
-        self.skill = skill
-        self.cases: list[dict[str, Json]] = []
-        self.files: list[FileCopy] = []
-        self.lost: list[str] = []
-
-    def add(self, index: int, item: Json) -> None:
-        """Map one eval, or say why it cannot be."""
-        where = f"evals[{index}]"
-        if not isinstance(item, dict) or not isinstance(item.get("prompt"), str) or not item["prompt"].strip():
-            self.lost.append(f"{where}: not carried, it has no prompt")
-            return
-        case_id = _case_id(self.skill, item.get("id", index))
-        where = f"{where} ({case_id})"
-        rubric = self._rubric(item, where)
-        if not rubric:
-            self.lost.append(f"{where}: not carried, it has neither assertions nor expectations")
-            return
-        case: dict[str, Json] = {"id": case_id, "skill": self.skill, "query": item["prompt"]}
-        copies, missing = self._files(item)
-        if missing:
-            self.lost += [f"{where}: not carried, {why}" for why in missing]
-            return
-        if copies:
-            case["files"] = list(copies)
-        case["rubric"] = rubric
-        if isinstance(item.get("expected_output"), str) and item["expected_output"].strip():
-            case["reference"] = item["expected_output"]
-        note = item.get("name") or item.get("eval_name")
-        if isinstance(note, str):
-            case["note"] = note
-        self.lost += [f"{where}: field {key!r}" for key in sorted(set(item) - KNOWN_KEYS)]
-        self.cases.append(case)
-        self.files += [copy for copy in copies.values() if copy not in self.files]
-
-    def _rubric(self, item: Mapping[str, Any], where: str) -> list[str]:
-        texts: list[str] = []
-        for entry in (*_list(item, "assertions"), *_list(item, "expectations")):
-            text = entry if isinstance(entry, str) else entry.get("text") if isinstance(entry, dict) else None
-            if not isinstance(text, str) or not text.strip():
-                self.lost.append(f"{where}: an assertion without text")
-                continue
-            if isinstance(entry, dict) and set(entry) - {"text"}:
-                fields = ", ".join(sorted(set(entry) - {"text"}))
-                self.lost.append(f"{where}: of assertion {text[:60]!r} the fields {fields}")
-            if text not in texts:
-                texts.append(text)
-        return texts
-
-    def _files(self, item: Mapping[str, Any]) -> tuple[dict[str, FileCopy], list[str]]:
-        """The files of an eval by their target, and why each of the others cannot be had.
-
-        A file is named against the skill's folder or against ``evals/``; both are in use.
-        """
-        copies: dict[str, FileCopy] = {}
-        missing = []
-        for name in _list(item, "files"):
-            if not isinstance(name, str) or PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
-                missing.append(f"its file {name!r} leaves the skill")
-                continue
-            bases = (self.source.parent.parent, self.source.parent)
-            found = next((base / name for base in bases if _lies_in(base, name)), None)
-            if found is None:
-                missing.append(f"its file {name!r} does not exist: add it and import again")
-                continue
-            target = f"files/{_slug(self.skill)}/{PurePosixPath(name).as_posix()}"
-            copies[target] = FileCopy(source=found, target=target)
-        return copies, missing
-
-
-def _lies_in(base: Path, name: str) -> bool:
-    try:
-        found = base / name
-        return found.is_file() and found.resolve().is_relative_to(base.resolve())
-    except (OSError, ValueError):  # a name too long, or with a NUL
-        return False
-
-
-def _list(item: Mapping[str, Any], key: str) -> list[Any]:
-    value = item.get(key)
-    return value if isinstance(value, list) else []
-
-
-def _case_id(skill: str, given: Json) -> str:
-    return f"{_slug(skill)}-{_slug(str(given)) or 'case'}"[:80]
-
-
-def _slug(text: str) -> str:
+def slug(text: str) -> str:
+    """``text`` in the form of an id: lower case, hyphens for all else; empty where nothing is left."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def name_cases(found: Sequence[Found]) -> tuple[list[dict[str, Json]], list[str]]:
+    """The cases with their ids, and a line for each that says the same as another one under the same id."""
+    unique = {(_plain_id(item), _mark(item.body)): item for item in reversed(found)}
+    n_with = Counter(plain for plain, _ in unique)
+    cases, twice = [], []
+    for item in found:
+        plain, mark = _plain_id(item), _mark(item.body)
+        if unique[plain, mark] is not item:
+            twice.append(f"{item.where}: not carried, it is word for word the case before it under the same id")
+            continue
+        name = plain if n_with[plain] == 1 else _marked_id(plain, mark)
+        cases.append({"id": name, **item.body})
+    return cases, twice
+
+
+def _plain_id(item: Found) -> str:
+    return "-".join(part for part in (item.prefix, item.base or _mark(item.body)) if part)[:MAX_ID_CHARS]
+
+
+def _marked_id(plain: str, mark: str) -> str:
+    return f"{plain[: MAX_ID_CHARS - _N_HEX - 1]}-{mark}"
+
+
+def _mark(body: Mapping[str, Json]) -> str:
+    return digest_of({key: value for key, value in body.items() if key != "id"})[:_N_HEX]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,19 +104,27 @@ def merge_cases(document: Json, cases: Sequence[dict[str, Json]], *, shown_as: s
     by_id = {case["id"]: case for case in own}
     added, present = [], []
     for case in cases:
-        if case["id"] not in by_id:
-            added.append(case)
-            by_id[case["id"]] = case
-        elif by_id[case["id"]] == case:
-            present.append(case["id"])
-        else:
+        there = _there(case, by_id)
+        if there is not None:
+            present.append(there)
+        elif case["id"] in by_id:
             raise InputError(
                 f"{shown_as}: case {case['id']!r} is there with another content",
                 hint="rename one of them, or raise the suite's version and edit it by hand",
             )
+        else:
+            added.append(case)
+            by_id[case["id"]] = case
     merged = [*own, *added]
     return Merged(
         document=merged if isinstance(document, list) else {**document, "cases": merged},
         added=tuple(case["id"] for case in added),
         present=tuple(present),
     )
+
+
+def _there(case: Mapping[str, Json], by_id: Mapping[str, Mapping[str, Json]]) -> str | None:
+    """The id under which the case is there: its own, or the one it had while no other, or another one, had the same."""
+    name, mark = str(case["id"]), _mark(case)
+    names = [name, _marked_id(name, mark), *([name[: -len(mark) - 1]] if name.endswith(f"-{mark}") else [])]
+    return next((one for one in names if one in by_id and _mark(by_id[one]) == mark), None)

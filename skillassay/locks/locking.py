@@ -21,6 +21,7 @@ from skillassay.people.waiving import waivers_in_force
 from skillassay.project import Project, ReadySkill
 from skillassay.regular import NotRegular, read_regular
 from skillassay.suites.drift import SUITE_GONE
+from skillassay.suites.facts import UNFILLED
 from skillassay.suites.terms import all_terms_json
 
 
@@ -89,7 +90,7 @@ def _version_problem(version: str | None) -> str | None:
 
 
 def locked_suites(project: Project) -> dict[str, LockedSuite]:
-    """The suites as a lock keeps them; other kinds than quality under ``KIND:NAME``: names are their own."""
+    """The suites as a lock keeps them; those of other kinds under ``KIND:NAME``, since their names are their own."""
     suites = {
         suite.name: LockedSuite(version=suite.version, cases={case.id: case.digest for case in suite.cases})
         for suite in project.suites
@@ -106,18 +107,22 @@ def locked_suites(project: Project) -> dict[str, LockedSuite]:
 
 def read_lock(root: Path) -> tuple[Lock | None, tuple[Finding, ...]]:
     """The lock of the project; one finding when there is none, and findings when it cannot be read."""
-    path = root / LOCK_PATH
+    return read_lock_file(root / LOCK_PATH, shown_as=LOCK_PATH)
+
+
+def read_lock_file(path: Path, *, shown_as: str) -> tuple[Lock | None, tuple[Finding, ...]]:
+    """A lock that may lie anywhere, as :func:`read_lock`."""
     try:
         data = read_regular(path)
     except NotRegular as problem:
         hint = "remove what stands there, and restore the lock from version control"
-        return None, (lock_finding(UNREADABLE, LOCK_PATH, f"cannot be read: {problem}", hint=hint),)
+        return None, (lock_finding(UNREADABLE, shown_as, f"cannot be read: {problem}", hint=hint),)
     except FileNotFoundError:
         hint = "run `skillassay eval`, then `skillassay lock`"
-        return None, (lock_finding(MISSING, LOCK_PATH, "there is no lock, so nothing is verified", hint=hint),)
+        return None, (lock_finding(MISSING, shown_as, "there is no lock, so nothing is verified", hint=hint),)
     except OSError as error:
-        raise InputError(f"{LOCK_PATH} cannot be read: {error.strerror}") from error
-    return parse_lock(data)
+        raise InputError(f"{shown_as} cannot be read: {error.strerror}") from error
+    return parse_lock(data, path=shown_as)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,13 +169,15 @@ def check_lock(project: Project, *, base: str | None = None) -> LockCheck:
 def blocking_findings(project: Project) -> tuple[Finding, ...]:
     """What keeps a project from being locked: broken contract or suites, and skills that have no digest.
 
-    A skill that merely breaks a rule of the specification can be locked; ``check`` still reports it.
+    A skill that merely breaks a rule of the specification can be locked; ``check`` still reports it. So can skills
+    beside a suite of skeletons that was never locked: its cases are not there yet, and nothing rests on them.
     """
     unreadable = unreadable_skills(project)
     found = [
         finding
         for finding in project.findings
         if finding.severity is Severity.ERROR
+        and finding.code != UNFILLED
         and (not finding.code.startswith("skill.") or _folder_of(finding.path) in unreadable)
     ]
     return (*found, *unverifiable_findings(unreadable))
@@ -193,7 +200,7 @@ def unreadable_skills(project: Project) -> tuple[str, ...]:
 
 def _has_broken_suite(project: Project) -> bool:
     errors = (finding.code for finding in project.findings if finding.severity is Severity.ERROR)
-    return any(code.startswith(("suite.", "file.")) for code in errors)
+    return any(code.startswith(("suite.", "file.")) and code != UNFILLED for code in errors)
 
 
 def _folder_of(path: str) -> str:

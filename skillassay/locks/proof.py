@@ -106,6 +106,8 @@ def _judges(models: Models) -> str:
 def _strangers(prepared: Prepared, assessment: Assessment, models: Mapping[str, Any]) -> Iterator[str]:
     """What says that the run was for something else, or somebody else answered than the contract's terms name."""
     contract = prepared.contract
+    if prepared.request.answers is not None:
+        yield "its answers were made elsewhere, and nobody saw what the candidate was shown"
     if prepared.request.purpose == TUNING:
         yield "the run was for tuning"
     for side in (*_SIDES, *(("second",) if "second" in models else ())):

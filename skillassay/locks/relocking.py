@@ -68,7 +68,7 @@ def prepare_lock(
             elsewhere=find_other_terms(project.root, unproven),
         ),
     )
-    more = (*blocked_findings(project), *_git_ignored(project.root, states))
+    more = (*blocked_findings(project), *git_ignored(project.root, states))
     return replace(relock, refusals=(*relock.refusals, *more)) if more else relock
 
 
@@ -121,7 +121,7 @@ def _holds(path: Path, data: bytes) -> bool:
         return False
 
 
-def _git_ignored(root: Path, states: Sequence[SkillState]) -> tuple[Finding, ...]:
+def git_ignored(root: Path, states: Sequence[SkillState]) -> tuple[Finding, ...]:
     """Files of skills that git would not commit. Without git or outside a repository there are none to find."""
     inside = git(root, "rev-parse", "--is-inside-work-tree")
     if inside is None or inside.exit_code != 0 or not states:

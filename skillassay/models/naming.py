@@ -18,6 +18,8 @@ GEMINI = "gemini"
 OPENAI = "openai"
 REPLAY = "replay"
 AGENT = "agent"
+ANSWERS, MADE_ELSEWHERE = "answers", "made elsewhere"
+"""Who answered where answers were brought along: no model that anybody here asked."""
 OFFLINE = frozenset({FIXTURE, REPLAY})
 """Providers behind which no live model stands: a run on one of them passes the fixture gate alone."""
 

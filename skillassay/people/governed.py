@@ -16,7 +16,7 @@ from skillassay.scoring.assessment import Assessment
 
 def people_json(assessment: Assessment, effective: Effective | None) -> dict[str, Json]:
     """The queue, with people's words where there are any, and the effective decision where waivers were asked for."""
-    said = any(entry.said for entry in assessment.queue)
+    said = any(entry.said or entry.wrong for entry in assessment.queue)
     return {
         "review": [entry_json(entry) for entry in assessment.queue],
         **({"adjudicated": decision_json(assessment.decision)} if said else {}),
@@ -40,6 +40,7 @@ def entry_json(entry: Entry) -> dict[str, Json]:
         "holds_the_gate": entry.holds,
         "record": entry.record,
         "adjudications": [adjudication_json(item) for item in entry.said],
+        **({"wrong": [{"criterion": name, "by": by} for name, by in entry.wrong]} if entry.wrong else {}),
     }
 
 

@@ -1,9 +1,10 @@
 """The human queue of a run: what must be held, not averaged. Pure; owns what enters it and what holds the gate.
 
 An entry is what a person must look at: a trial on which the judge abstained, disagreed with itself or with a second
-judge, or invented its evidence, repeats that do not agree, a case under suspicion, an oracle somebody doubts, people
-who disagree. An entry stays open until everybody who spoke says the same; how many say so is never counted. What is
-scored keeps its score: an adjudication decides what was left open and cannot make a failure a pass.
+judge, or invented its evidence, a verdict that a reader calls wrong, repeats that do not agree, a case under suspicion,
+an oracle somebody doubts, people who disagree. An entry stays open until everybody who spoke says the same; how many
+say so is never counted. What is scored keeps its score: an adjudication decides what was left open and cannot make a
+failure a pass.
 """
 
 from __future__ import annotations
@@ -26,15 +27,16 @@ from skillassay.people.adjudication import (
     trial_target,
     voices,
 )
+from skillassay.people.names import same_name
 from skillassay.runs.plan import Mode
 from skillassay.runs.record import TrialRecord, content_digest
 from skillassay.scoring.scores import Row
 
-ABSTAINED, UNGROUNDED, FLAKY, CONTAMINATION, ORACLE_DOUBT, HELD, DISAGREEMENT, DIFFERED = KINDS = (
+ABSTAINED, UNGROUNDED, FLAKY, CONTAMINATION, ORACLE_DOUBT, HELD, DISAGREEMENT, DIFFERED, VERDICT_WRONG = KINDS = (
     *("judge_abstained", "ungrounded", "flaky", "contamination", "oracle_doubt", "held", "disagreement"),
-    "judge_disagreed",
+    *("judge_disagreed", "verdict_wrong"),
 )
-HOLDING = frozenset((CONTAMINATION, ORACLE_DOUBT, HELD, DISAGREEMENT))
+HOLDING = frozenset((CONTAMINATION, ORACLE_DOUBT, HELD, DISAGREEMENT, VERDICT_WRONG))
 """Kinds that hold the gate while they are open; ``flaky`` does in progressive on a critical case. An abstention or an
 ungrounded pass leaves its trial without a score, which the line ``complete`` says."""
 
@@ -48,7 +50,10 @@ _OF_REASON = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One thing to look at. ``record`` is the digest of what is to be seen, ``said`` each person's last word on it."""
+    """One thing to look at. ``record`` is the digest of what is to be seen, ``said`` each person's last word on it.
+
+    ``wrong`` has each criterion whose verdict a reader calls wrong, with the reader.
+    """
 
     target: Target
     kind: str
@@ -57,6 +62,7 @@ class Entry:
     said: tuple[Adjudication, ...] = ()
     is_open: bool = True
     holds: bool = False
+    wrong: tuple[tuple[str, str], ...] = ()
 
     @property
     def id(self) -> str:
@@ -67,10 +73,15 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suspects:
-    """What of a run is known besides its records: critical cases, and cases that may have been seen, with why."""
+    """What of a run is known besides its records.
+
+    Critical cases, cases that may have been seen, with why, and by id the trials of which somebody calls a verdict
+    wrong, each criterion with who does.
+    """
 
     critical: frozenset[tuple[str, str]] = frozenset()
     contaminated: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    wrong: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
 
 
 def doubts_by_case(doubts: Sequence[str], hidden: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
@@ -89,8 +100,9 @@ def build_queue(rows: Sequence[Row], adjudications: Iterable[Adjudication], susp
     spoken = {item.target for item in adjudications}
     found = [*_of_cases(rows, adjudications, suspects), *_of_repeats(rows, adjudications, suspects)]
     for row in rows:
-        if _kind(row.record) is not None or trial_target(row.record) in spoken:
-            found += _of_trial(row, adjudications)
+        wrong = suspects.wrong.get(row.record.trial_id, ())
+        if wrong or _kind(row.record) is not None or trial_target(row.record) in spoken:
+            found += _of_trial(row, adjudications, wrong)
     order = {key: index for index, key in enumerate(dict.fromkeys(map(_key, rows)))}
     return tuple(sorted(found, key=lambda e: (order[e.target.suite, e.target.case_id], str(e.target))))
 
@@ -111,11 +123,11 @@ def _differed(record: TrialRecord) -> tuple[str, ...]:
     return tuple(mark.id for mark in record.marks if mark.differed)
 
 
-def _of_trial(row: Row, adjudications: Sequence[Adjudication]) -> Iterator[Entry]:
+def _of_trial(row: Row, adjudications: Sequence[Adjudication], wrong: tuple[tuple[str, str], ...]) -> Iterator[Entry]:
     record, target = row.record, trial_target(row.record)
     digest = content_digest((record,))
     said = voices(adjudications, target, digest)
-    kind = _kind(record)
+    kind = VERDICT_WRONG if wrong else _kind(record)
     if kind is None and not said:
         return  # people spoke about an earlier attempt
     verdicts = {item.verdict for item in said}
@@ -123,11 +135,14 @@ def _of_trial(row: Row, adjudications: Sequence[Adjudication]) -> Iterator[Entry
     if record.outcome.scored and verdicts & {PASS, FAIL}:
         verdicts.add({"PASS": PASS, "FAIL": FAIL}[record.outcome.status])
     decides = is_decidable(record) and (can_pass(record) or verdicts != {PASS})
-    settled = len(verdicts) == 1 and verdicts <= {PASS, FAIL} and (record.outcome.scored or decides)
+    # Who calls a verdict wrong has spoken too: nobody else can say that the trial's score stands all the same.
+    readers = {by for _, by in wrong if not any(same_name(by, item.by) for item in said)}
+    settled = len(verdicts) == 1 and verdicts <= {PASS, FAIL} and (record.outcome.scored or decides) and not readers
     seen = record.outcome.detail or ("scored " + record.outcome.status if record.outcome.scored else "no score")
     if record.outcome.scored and _differed(record):
         seen += f"; the judge's words differ on {', '.join(_differed(record))}"
-    entry = Entry(target=target, kind=kind or HELD, why=seen, record=digest, said=said)
+    seen += "".join(f"; {by} calls the verdict on {criterion} wrong" for criterion, by in wrong)
+    entry = Entry(target=target, kind=kind or HELD, why=seen, record=digest, said=said, wrong=wrong)
     yield _judged(entry, verdicts, settled=settled)
 
 

@@ -57,6 +57,8 @@ class RunView:
     def notice(self) -> str | None:
         """What of the run is authored, recorded or of an unknown model; None when all was observed of a known one."""
         candidate, judge = self.header["models"]["candidate"], self.header["models"]["judge"]
+        if self.header.get("answers") is not None:
+            return f"{_elsewhere(self.assessment.scores.rows)}{_judged(judge)}."
         if candidate.get("own_model"):
             return f"AGENT RUN: {candidate['name']} answered with a model of its own, unknown here{_judged(judge)}."
         if candidate.get("is_replay") or judge.get("is_replay"):
@@ -134,6 +136,13 @@ class RunView:
         if "candidate" in self.header.get("agents", {}):
             return f"{self.header['subject']} and all it runs: level {isolation['level']}, {isolation['scripts']}"
         return f"scripts of {_names(skills)}: level {isolation['level']}, {isolation['scripts']}" if skills else None
+
+
+def _elsewhere(rows: Sequence[Row]) -> str:
+    """What holds of answers that were brought along; models are named as they were given."""
+    named = sorted(filter(None, {row.record.candidate.model for row in rows}))
+    told = f"named as {', '.join(named)} by whoever brought them" if named else "of an unnamed model"
+    return f"ANSWERS MADE ELSEWHERE, {told}: no arm was seen, so clean_arms stays open and this is no evidence"
 
 
 def _names(skills: Sequence[str]) -> str:

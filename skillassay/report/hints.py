@@ -11,6 +11,8 @@ from typing import Any
 
 from skillassay.commandline import next_command
 from skillassay.errors import REPLAY_MISS, SCRIPT_REFUSED
+from skillassay.gate.lines import Status
+from skillassay.gate.reading import VERDICTS_READ
 from skillassay.report.base import RunView
 
 
@@ -30,6 +32,10 @@ def hints_of(view: RunView) -> Iterator[Hint]:
     if n := kinds.count(SCRIPT_REFUSED):
         which = f"{n} trial" if n == 1 else f"{n} trials"
         yield Hint(text=f"{which} asked for a script that was not run; --allow-unisolated runs scripts all the same")
+    lines = view.assessment.decision.lines
+    if any(line.name == VERDICTS_READ and line.status is Status.FAILED for line in lines):
+        command = next_command(view.root, "read", view.header["id"], "--by", "NAME")
+        yield Hint(text="the rubric is new: read some of the judge's verdicts under it", command=command)
 
 
 def _record_anew(view: RunView, lacking: str) -> Hint:

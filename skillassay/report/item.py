@@ -1,4 +1,4 @@
-"""What a person who labels is shown: what the judge is shown, and nothing else."""
+"""What a person who labels is shown: what the judge is shown, and nothing else. Who reads verdicts sees those too."""
 
 from __future__ import annotations
 
@@ -16,16 +16,27 @@ _MOST_INDENT = 40
 
 def render_item(item: Item, *, n_left: int, with_answer: bool, columns: int) -> str:
     """One criterion; with the query, its files and the answer where they are not on the screen already."""
-    lines = [RULE * columns]
-    if with_answer:
-        lines += _part("query", item.case.query, columns)
-        for file in item.case.files:
-            lines += _part(f"file {one_line(file.path)}", file.text or "(not a text)", columns)
-        if item.case.reference is not None:
-            lines += _part("reference (an answer known to be right)", item.case.reference, columns)
-        lines += _answer(item, columns)
+    lines = [RULE * columns, *(_asked(item, columns) if with_answer else ())]
     lines += _part(f"criterion, {n_left} left", item.criterion.text, columns)
     return "\n".join(lines)
+
+
+def render_verdict(item: Item, judged: tuple[str, str], *, n_left: int, with_answer: bool, columns: int) -> str:
+    """As above, with what the judge said of the criterion: its verdict and its evidence."""
+    verdict, evidence = judged
+    lines = [render_item(item, n_left=n_left, with_answer=with_answer, columns=columns)]
+    lines += _part("the judge says", verdict, columns)
+    lines += _part("its evidence", evidence or "(none)", columns)
+    return "\n".join(lines)
+
+
+def _asked(item: Item, columns: int) -> list[str]:
+    lines = _part("query", item.case.query, columns)
+    for file in item.case.files:
+        lines += _part(f"file {one_line(file.path)}", file.text or "(not a text)", columns)
+    if item.case.reference is not None:
+        lines += _part("reference (an answer known to be right)", item.case.reference, columns)
+    return [*lines, *_answer(item, columns)]
 
 
 def _answer(item: Item, columns: int) -> list[str]:

@@ -13,6 +13,8 @@ def people_texts(view: RunView) -> Iterator[str]:
     """One text a line, below the decision; nothing where the run leaves nothing to people."""
     assessment = view.assessment
     for entry in assessment.queue:
+        for criterion, by in entry.wrong:
+            yield f"called wrong by {by}: {entry.target}: the verdict on {criterion}"
         for item in entry.said:
             yield f"adjudicated by {item.by}: {entry.target}: {item.verdict}: {item.reason}"
     if assessment.queue:
@@ -22,7 +24,7 @@ def people_texts(view: RunView) -> Iterator[str]:
             f"for people to see: {len(assessment.queue)} ({n_open} open, {held} hold the gate): "
             f"{next_command(view.root, 'review', view.header['id'])}"
         )
-    if any(entry.said for entry in assessment.queue):
+    if any(entry.said or entry.wrong for entry in assessment.queue):
         yield f"as recorded, without adjudications: {assessment.recorded.gate} {_word(assessment.recorded.status)}"
     if view.effective is not None:
         yield from _waiver_texts(view.effective)

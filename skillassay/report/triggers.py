@@ -12,9 +12,9 @@ from skillassay.errors import Exit
 from skillassay.printable import one_line
 from skillassay.report.base import interval_text
 from skillassay.report.layout import reason, wrap
-from skillassay.scoring.triggers import FAIL, PASS, Confusion, SkillTriggers, TriggerRate, by_skill
 from skillassay.statistics.rates import wilson
 from skillassay.suites.looks import Looks
+from skillassay.suites.trigger_rates import FAIL, PASS, Confusion, SkillTriggers, TriggerRate, by_skill
 
 REPORT_VERSION = 1
 _COLUMNS = 80
@@ -115,14 +115,18 @@ def _share(counts: tuple[int, int], words: str) -> str:
 
 
 def _ends(report: TriggerReport) -> Iterator[str]:
+    alike: dict[tuple[str, int, int], list[str]] = {}
     for look in report.looks:
-        times = "1 time" if look.n_looks == 1 else f"{look.n_looks} times"
-        states = "1 state" if look.n_states == 1 else f"{look.n_states} states"
-        told = f"validation of {look.suite} was looked at {times} here, with {states} of {look.skill}"
-        told += "; what is chosen by it is tuned on it" if look.n_states > 1 else ""
+        alike.setdefault((look.suite, look.n_looks, look.n_states), []).append(look.skill)
+    for (suite, n_looks, n_states), skills in alike.items():
+        times = "1 time" if n_looks == 1 else f"{n_looks} times"
+        states = "1 state" if n_states == 1 else f"{n_states} states"
+        told = f"validation of {suite} was looked at {times} here, with {states} of {', '.join(skills)}"
+        told += "; what is chosen by it is tuned on it" if n_states > 1 else ""
         yield from wrap(told, _COLUMNS, deeper=0)
     suites = ", ".join(f"{name} {version}" for name, version in report.suites)
-    yield f"{report.n_passed}/{len(report.rates)} requests of {report.split} as they should, {report.repeats} runs each"
+    runs = "1 run" if report.repeats == 1 else f"{report.repeats} runs"
+    yield f"{report.n_passed}/{len(report.rates)} requests of {report.split} as they should, {runs} each"
     if report.n_elsewhere and report.split == "train":
         yield f"{suites}: {report.n_elsewhere} more in validation, not shown; --split validation asks and counts a look"
 
@@ -169,6 +173,7 @@ def _case_json(subject: str, rate: TriggerRate, threshold: Fraction) -> dict[str
         "status": rate.status(threshold),
         "rate": _share_json(rate.triggered, rate.scored),
         "unscored": _counts(rate.unscored.items()),
+        "why": rate.why,
         "other_skills": _counts(rate.others.items()),
     }
 

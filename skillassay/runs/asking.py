@@ -21,7 +21,7 @@ from skillassay.fixture.base import FixtureRules
 from skillassay.models.base import Model, ModelIdentity, ModelReply, ModelRequest, Noticed
 from skillassay.models.budgeted import Budget
 from skillassay.models.caching import CachingModel
-from skillassay.models.naming import AGENT, FIXTURE, OFFLINE, REPLAY, parse_model
+from skillassay.models.naming import AGENT, ANSWERS, FIXTURE, MADE_ELSEWHERE, OFFLINE, REPLAY, parse_model
 from skillassay.models.opening import Opening, identity_unasked, judge_has_own_variables, open_model
 from skillassay.models.pacing import Paces
 from skillassay.models.prices import load_prices
@@ -59,7 +59,7 @@ def open_models(prepared: Prepared, *, warn: Callable[[str], None]) -> Iterator[
     """Open candidate and judge; a judge that cannot be reached is stood in for by one that answers nothing."""
     how = Opening(rules=prepared.rules, root=prepared.project.root, base_url=prepared.request.base_url)
     with ExitStack() as stack:
-        direct = stack.enter_context(open_model(prepared.models.candidate, how))
+        direct = _open_candidate(stack, prepared, how)
         judge = direct if _is_shared(prepared) else _open_judge(stack, prepared, how, warn)
         second = _open_second(stack, prepared, how, warn)
         if isinstance(judge, Noticed) and judge.notice:
@@ -79,7 +79,7 @@ def open_models(prepared: Prepared, *, warn: Callable[[str], None]) -> Iterator[
         )
         models = {"candidate": direct.identity, "judge": judge.identity}
         models |= {} if second is None else {"second": second.identity}
-        if prepared.subject != LOOP and (prepared.request.rpm or prepared.request.tpm):
+        if prepared.subject not in {LOOP, ANSWERS} and (prepared.request.rpm or prepared.request.tpm):
             warn(f"{prepared.subject} asks its model by itself, so --rpm and --tpm hold for the judge alone")
         yield Asked(
             candidate=layers.over(direct, "candidate"),
@@ -163,7 +163,16 @@ def _save(
     return recorder.keep(root, to, models, recorded_on=today, otherwise=otherwise)
 
 
+def _open_candidate(stack: ExitStack, prepared: Prepared, how: Opening) -> Model:
+    if prepared.subject != ANSWERS:
+        return stack.enter_context(open_model(prepared.models.candidate, how))
+    identity = ModelIdentity(provider=ANSWERS, name=MADE_ELSEWHERE, endpoint=None, is_fixture=False)
+    return _AbsentJudge(identity=identity, why="the answers were made elsewhere, and nobody is asked for one")
+
+
 def _is_shared(prepared: Prepared) -> bool:
+    if prepared.subject == ANSWERS:
+        return False
     models, apart = prepared.models, prepared.request.judge_base_url is not None or judge_has_own_variables()
     if parse_model(models.judge)[0] == REPLAY:
         return False  # each side has its own part of a recording

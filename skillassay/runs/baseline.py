@@ -20,11 +20,12 @@ from skillassay.canonical import pretty_text
 from skillassay.contract.frozen import frozen_differences
 from skillassay.errors import InputError, StoreError
 from skillassay.formats import read_object
+from skillassay.gate.regression import is_regression_line
 from skillassay.holdout.doubts import TUNING
 from skillassay.inside import write_inside
 from skillassay.runs.record import content_digest
 from skillassay.runs.store import RUNS, list_runs, read_header, read_records, read_result
-from skillassay.scoring.assessment import facts_from_json
+from skillassay.scoring.facts import facts_from_json
 from skillassay.scoring.regression import Baseline, CaseState, baseline_from_json, baseline_json, case_states
 from skillassay.scoring.scores import score_run
 
@@ -32,7 +33,6 @@ Header = Mapping[str, Any]
 
 BASELINE_PATH = "evals/baseline.json"
 BASELINE_VERSION = 1
-LINE = "no_regression"
 AGREE = (
     "identity.id",
     *("candidate.config_id", "candidate.provider", "candidate.surface"),
@@ -46,16 +46,16 @@ AGREE = (
 def find_baseline(root: Path, header: Header) -> Baseline | None:
     """The baseline of the run that begins with ``header``. Raises for a pinned one that does not compare.
 
-    Each planned case is looked up in the newest yardstick that scored it word for word as it is: a run that lost an
-    answer to an error, or for which a case was edited and put back, hides nothing that an older one knows.
+    Each planned case is looked up in the newest yardstick that scored it word for word as it is, and as often: a run
+    that lost an answer to an error, asked another number of times, or for which a case was edited and put back, hides
+    nothing that an older one knows.
     """
     pinned = load_pinned(root)
     if pinned is not None:
         frozen, baseline = pinned
         _refuse_incomparable(frozen, header, baseline)
         return baseline
-    planned = {f"{trial['suite']}/{trial['case_id']}" for trial in header["facts"]["trials"]}
-    wanted = {name: header["cases"][name] for name in planned if name in header["cases"]}
+    wanted = _wanted(header)
     newest: Baseline | None = None
     states: dict[str, CaseState] = {}
     for run_id in reversed(list_runs(root)):
@@ -65,15 +65,24 @@ def find_baseline(root: Path, header: Header) -> Baseline | None:
         newest = newest or found
         # The newest also tells which cases are gone or edited since; of older ones what is still asked counts.
         for state in found.cases:
-            is_asked = wanted.get(state.name) == state.digest
+            is_asked = wanted.get(state.name) == (state.digest, state.n)
             known = states.get(state.name)
             if (known is None and (found is newest or is_asked)) or (
-                known is not None and is_asked and known.digest != state.digest
+                known is not None and is_asked and (known.digest, known.n) != (state.digest, state.n)
             ):
                 states[state.name] = state
-        if all(name in states and states[name].digest == digest for name, digest in wanted.items()):
+        if all(name in states and (states[name].digest, states[name].n) == word for name, word in wanted.items()):
             break
     return None if newest is None else replace(newest, cases=tuple(states.values()))
+
+
+def _wanted(header: Header) -> dict[str, tuple[str, int]]:
+    """Each planned case as it is, and over how many criteria: those of all its repeats in progressive."""
+    n_criteria: dict[str, int] = {}
+    for trial in header["facts"]["trials"]:
+        name = f"{trial['suite']}/{trial['case_id']}"
+        n_criteria[name] = n_criteria.get(name, 0) + (trial["n_criteria"] if trial["mode"] == "progressive" else 0)
+    return {name: (header["cases"][name], n) for name, n in n_criteria.items() if name in header["cases"]}
 
 
 def _yardstick(folder: Path, header: Header) -> Baseline | None:
@@ -97,7 +106,7 @@ def why_none(folder: Path, header: Header) -> str | None:
         return "its records are not those that it ended with"
     if header["settings"].get("purpose") == TUNING:
         return "it was for tuning"
-    lines = [line for line in result["decision"]["lines"] if line["name"] == LINE]
+    lines = [line for line in result["decision"]["lines"] if is_regression_line(line["name"])]
     if any(line["status"] == "failed" for line in lines):
         return "it regressed itself"
     return "it moved within noise itself" if any(line["counts"].get("noise") for line in lines) else None

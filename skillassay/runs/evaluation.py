@@ -12,10 +12,13 @@ from skillassay.agents.about import agents_of
 from skillassay.agents.known import own_model_of
 from skillassay.calibration.references import judge_references, read_verdicts, references_spent
 from skillassay.calibration.standing import load_standing
+from skillassay.calibration.verdicts_read import read_verdicts_read, wrong_in
 from skillassay.contract.frozen import require_whole
 from skillassay.contract.groups import unstated
 from skillassay.contract.limits import read_calibration
+from skillassay.contract.terms import READ_MIN
 from skillassay.gate.judge import JudgeFacts
+from skillassay.gate.reading import ReadFacts
 from skillassay.holdout.doubts import barred_cases, standing_doubt
 from skillassay.holdout.withholding import Withholding
 from skillassay.locks.proof import evidence_bodies
@@ -52,8 +55,9 @@ from skillassay.runs.store import (
     run_folder,
 )
 from skillassay.runs.trial import TrialParts
-from skillassay.scoring.assessment import Assessment, Besides, RunFacts, assess, facts_from_json
+from skillassay.scoring.assessment import Assessment, Besides, RunFacts, assess
 from skillassay.scoring.costs import costs_json, costs_of
+from skillassay.scoring.facts import facts_from_json
 from skillassay.scoring.regression import baseline_from_json, baseline_json
 from skillassay.subjects.base import Subject
 from skillassay.subjects.offering import Offering
@@ -154,6 +158,7 @@ def _subject_parts(prepared: Prepared, frozen: Snapshot, asked: Asked) -> Subjec
         isolation=prepared.isolation,
         policy=prepared.policy,
         limits=prepared.limits,
+        answers=prepared.request.answers,
     )
 
 
@@ -199,9 +204,10 @@ def _known(
     known = Besides(run_id=header["id"], baseline=baseline_from_json(header.get("baseline")), cases=header["cases"])
     if facts.is_fixture:
         return known
-    terms = read_calibration(header["contract"]["binding"]["judge"].get("calibration", {}))
-    standing = load_standing(root, header, records, terms)
-    judge = JudgeFacts(standing=standing, references=read_verdicts(folder))
+    terms = header["contract"]["binding"]["judge"]
+    standing = load_standing(root, header, records, read_calibration(terms.get("calibration", {})))
+    reading = ReadFacts(reads=read_verdicts_read(root), read_min=terms.get("read_min", READ_MIN))
+    judge = JudgeFacts(standing=standing, references=read_verdicts(folder), reading=reading)
     owner = header["contract"]["groups"]["identity"]["owner"]
     said = tuple(one for one in read_approvals(folder) if owner is None or not same_person(one.by, owner))
     return replace(known, judge=judge, approvals=said)
@@ -214,7 +220,7 @@ def _finish(prepared: Prepared, writer: RunWriter, *, interrupted: bool) -> RunV
     known = _known(prepared.project.root, folder, prepared.facts, header, records)
     assessment = assess(prepared.facts, records, moved=moved, interrupted=interrupted, besides=known)
     # What people said since the run was made counts for its evidence; its result is what was recorded.
-    besides = replace(known, adjudications=said)
+    besides = replace(known, adjudications=said, wrong=wrong_in(known.judge.reading.reads, header["id"]))
     final = assess(prepared.facts, records, moved=moved, interrupted=interrupted, besides=besides)
     # Approved is what people made of it: the recorded decision alone is none that anybody was shown.
     assessment = replace(assessment, approval=final.approval)
@@ -248,7 +254,8 @@ def load_view(root: Path, run_id: str | None) -> RunView:
     doubt = standing_doubt(root, facts.holdout)
     records = tuple(read_records(folder))
     known = _known(root, folder, facts, header, records)
-    besides = replace(known, adjudications=said, voided=doubt)
+    wrong = wrong_in(known.judge.reading.reads, header["id"])
+    besides = replace(known, adjudications=said, voided=doubt, wrong=wrong)
     assessment = assess(facts, records, moved=moved, interrupted=interrupted, besides=besides)
     ended = result or {"occurred_at": header["created_at"], "no_evidence": {}}
     return _view(facts, assessment, header, folder, ended)

@@ -25,7 +25,7 @@ from skillassay.models.prices import load_prices, prices_to_json
 from skillassay.runs.preparation import EvalRequest, Prepared
 from skillassay.runs.retention import HASH
 from skillassay.runs.snapshot import build_catalog
-from skillassay.scoring.assessment import facts_to_json
+from skillassay.scoring.facts import facts_to_json
 from skillassay.suites.kept import keep_suites, kept_bytes
 
 PACKAGES = ("google-genai", "openai", "google-adk", "jsonschema", "pyyaml", "regex", "semver")
@@ -65,10 +65,17 @@ def build_header(
         "isolation": _isolation(prepared),
         "settings": _settings(request),
         **({"sample": prepared.sample.to_json()} if prepared.sample is not None else {}),
+        **_answers(prepared),
         **_spending(prepared, models),
         "git": git_state(project.root),
         "environment": _machine(packages),
     }
+
+
+def _answers(prepared: Prepared) -> dict[str, Json]:
+    """Which answers were brought along, where nobody is asked for one."""
+    answers, keeps_texts = prepared.request.answers, prepared.contract.retention != HASH
+    return {} if answers is None else {"answers": answers.to_json(with_digest=keeps_texts)}
 
 
 def _spending(prepared: Prepared, models: Mapping[str, Any]) -> dict[str, Json]:
@@ -168,7 +175,9 @@ def _judging(request: EvalRequest) -> dict[str, Json]:
 
 
 def _with_scripts(prepared: Prepared) -> list[str]:
-    """The planned skills of which a trial may run a script."""
+    """The planned skills of which a trial may run a script; none where the answers are there already."""
+    if prepared.request.answers is not None:
+        return []
     catalog = build_catalog(prepared.project.usable)
     return [skill.path for skill in catalog.skills if skill.scripts and skill.path in prepared.plan.skills]
 

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from skillassay.models.base import ModelIdentity
-from skillassay.models.naming import AGENT
+from skillassay.models.naming import AGENT, ANSWERS, MADE_ELSEWHERE
 
 
 def describe_models(
@@ -22,7 +22,8 @@ def describe_models(
     named, and nothing shows that a judge is another one. A ``second`` judge is also held against the first.
     """
     if own_model is not None:
-        candidate = ModelIdentity(provider=AGENT, name=own_model, endpoint=None, is_fixture=False)
+        provider = ANSWERS if own_model == MADE_ELSEWHERE else AGENT
+        candidate = ModelIdentity(provider=provider, name=own_model, endpoint=None, is_fixture=False)
     told = {
         "candidate": _words(candidate) | ({"own_model": True} if own_model is not None else {}),
         "judge": _words(judge),

@@ -22,7 +22,7 @@ from skillassay.runs.plan import Mode, PlannedTrial
 from skillassay.runs.record import TrialRecord
 from skillassay.runs.retention import FULL
 from skillassay.runs.store import read_header, read_records, run_folder
-from skillassay.scoring.assessment import facts_from_json
+from skillassay.scoring.facts import facts_from_json
 from skillassay.suites.case import Case
 
 HIDDEN = "of a hidden holdout"

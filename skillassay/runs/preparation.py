@@ -11,6 +11,7 @@ from pathlib import Path
 
 from skillassay.agents.known import own_model_of
 from skillassay.calibration.references import references_of
+from skillassay.calibration.rubrics import skill_rubrics
 from skillassay.canonical import Json
 from skillassay.contract.contract import Contract, Models, raised_quality_min
 from skillassay.contract.limits import raised_samples
@@ -28,7 +29,7 @@ from skillassay.holdout.doubts import (
 )
 from skillassay.isolation.process import Isolation, Limits, require_isolation
 from skillassay.locks.binding import FIXED_PROMPTS
-from skillassay.models.naming import FIXTURE, OFFLINE, parse_model
+from skillassay.models.naming import FIXTURE, MADE_ELSEWHERE, OFFLINE, parse_model
 from skillassay.models.opening import api_keys_in_environment, require_rules
 from skillassay.project import CaseKey, Project, load_project, require_usable
 from skillassay.runs.keeping import refuse_keeping
@@ -38,6 +39,7 @@ from skillassay.runs.snapshot import build_catalog
 from skillassay.scoring.assessment import RunFacts
 from skillassay.skills.earlier import Earlier, earlier_of
 from skillassay.skills.placebo import Placebo, placebos_of
+from skillassay.subjects.answers import Answers
 from skillassay.subjects.opening import confirmed_subject
 from skillassay.suites.case import Case
 from skillassay.suites.expectation import Expectation
@@ -82,6 +84,7 @@ class EvalRequest:
     holdout: bool | None = None
     sample: int | None = None
     seed: int | None = None
+    answers: Answers | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,12 +264,14 @@ def _facts(project: Project, contract: Contract, plan: Plan, models: Models) -> 
     asked = [models.judge] if own_model is not None else [models.candidate, models.judge]
     is_fixture = not OFFLINE.isdisjoint(parse_model(model)[0] for model in asked)
     planned = {(trial.suite, trial.case_id) for trial in plan.trials}
-    shown = references_of(case for case in cases if (case.suite, case.id) in planned)
+    chosen = [case for case in cases if (case.suite, case.id) in planned]
+    hidden = None if contract.holdout is None else contract.holdout.suite
     return RunFacts(
         plan=plan,
         gate=contract.gate,
         is_fixture=is_fixture,
-        n_references=0 if is_fixture else len(shown),
+        n_references=0 if is_fixture else len(references_of(chosen)),
+        rubrics={} if is_fixture else skill_rubrics(chosen, project.case_skills, hidden=hidden),
         estimated_tokens=own_model is None and parse_model(models.candidate)[0] == FIXTURE,
         own_model=own_model,
         critical_cases=frozenset((case.suite, case.id) for case in cases if case.critical),
@@ -274,7 +279,7 @@ def _facts(project: Project, contract: Contract, plan: Plan, models: Models) -> 
         graded_cases=graded,
         expected={
             (case.suite, case.id): Expectation(skills=case.expect_skills, scripts=case.expect_scripts)
-            for case in cases
+            for case in (cases if own_model != MADE_ELSEWHERE else ())  # nobody saw what was activated there
             if case.expect_skills is not None or case.expect_scripts is not None
         },
         skill_names={ready.path: ready.skill.name for ready in project.usable},

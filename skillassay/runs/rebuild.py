@@ -80,6 +80,8 @@ def refuse_other_run(now: Header, then: Header) -> None:
     rules = [header.get("retention", FULL) for header in (then, now)]
     if rules[0] != rules[1]:
         differs.append(f"the retention ({rules[0]}, now {rules[1]})")
+    if (now.get("answers") or {}).get("digest") != (then.get("answers") or {}).get("digest"):
+        differs.append("the answers")
     if _use(now) != _use(then):
         differs.append("the holdout, or what is known against it")
     differs += _other_isolation(then.get("isolation", now["isolation"]), now["isolation"])

@@ -248,6 +248,11 @@ def _read_versioned(path: Path, key: str, known: int) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError, JsonProblem) as error:
         hint = f"remove the damaged run: {path.parent}"
         raise StoreError(f"{path} cannot be read: {error}", hint=hint) from error
+    return require_version(value, path, key, known)
+
+
+def require_version(value: Json, path: Path, key: str, known: int) -> dict[str, Any]:
+    """The content of a run's file ``path``, if it is one that this version knows. Raises :class:`StoreError`."""
     if not isinstance(value, dict) or not isinstance(value.get(key), int):
         raise StoreError(f"{path} is not a {key} file of skillassay")
     if value[key] > known:

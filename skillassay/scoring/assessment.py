@@ -1,72 +1,30 @@
-"""What a run was about, and its assessment from records. Owns the facts that a header keeps so that a stored run can be
-scored, gated and reported again without the project it came from.
+"""The assessment of a run from its facts, its records and what else is known of it. Pure.
+
+Owns what enters a decision, and that what people said counts beside what was recorded.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
-from skillassay.canonical import Json
-from skillassay.contract.contract import GateTerms, SliceTerms
-from skillassay.contract.limits import gate_from_json, gate_to_json, slices_from_json, slices_to_json
-from skillassay.contract.terms import NONE_KNOWN
-from skillassay.errors import StoreError
+from skillassay.calibration.sampling import called_wrong
+from skillassay.calibration.verdicts_read import VerdictRead
 from skillassay.gate.decide import Decision, GateInput, decide
 from skillassay.gate.judge import UNKNOWN, JudgeFacts
-from skillassay.holdout.sealed import HoldoutAsked, HoldoutUse, LeftOut
 from skillassay.holdout.voiding import void_records
 from skillassay.people.adjudication import Adjudication, decided_records
 from skillassay.people.approval import Approval, in_force
 from skillassay.people.review import Entry, Suspects, build_queue, doubts_by_case
-from skillassay.runs.plan import Mode, Plan, PlannedTrial
 from skillassay.runs.record import TrialRecord, content_digest
-from skillassay.scoring.breakdown import About, Breakdown, build_breakdown
-from skillassay.scoring.regression import Baseline, Regression, build_regression, case_states
+from skillassay.scoring.breakdown import Breakdown, build_breakdown
+from skillassay.scoring.facts import RunFacts
+from skillassay.scoring.regression import Baseline, Regression, build_regression, case_states, narrow
 from skillassay.scoring.scores import Scores, score_run
-from skillassay.suites.expectation import Expectation
 from skillassay.suites.parts import PartTotal, cases_apart, part_totals
-from skillassay.suites.terms import SuiteTerms, all_terms_json, terms_from_json
-from skillassay.suites.traits import Traits, traits_from_json, traits_to_json
 
-CaseKey = tuple[str, str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunFacts:
-    """Plan and rules of a run, fixed before its first trial. ``parts`` has each case's part of the dataset, ``traits``
-    what else of it a gate must know, and ``slice_terms`` what the contract says of slices. ``unstated`` is what it does
-    not say and must, ``leakage`` what it says of that: a header keeps both in the groups of its contract. ``holdout``
-    is the one that the run planned, ``holdout_asked`` how much it planned of the one that the contract names.
-    ``own_model`` is the agent that answered with a model of its own, which nobody here knows. ``n_references`` are to
-    be shown to a live judge."""
-
-    plan: Plan
-    gate: GateTerms
-    is_fixture: bool
-    estimated_tokens: bool
-    critical_cases: frozenset[CaseKey]
-    critical_criteria: frozenset[CaseKey]
-    graded_cases: Mapping[str, int]
-    slices: Mapping[CaseKey, str]
-    expected: Mapping[CaseKey, Expectation]
-    skill_names: Mapping[str, str]
-    parts: Mapping[CaseKey, str] = field(default_factory=dict)
-    traits: Mapping[CaseKey, Traits] = field(default_factory=dict)
-    slice_terms: Mapping[str, SliceTerms] = field(default_factory=dict)
-    unstated: tuple[str, ...] = ()
-    holdout: HoldoutUse | None = None
-    holdout_asked: HoldoutAsked | None = None
-    leakage: str = NONE_KNOWN
-    own_model: str | None = None
-    n_references: int = 0
-    suite_terms: Mapping[str, SuiteTerms] = field(default_factory=dict)
-
-    @property
-    def about(self) -> About:
-        """What is known of the cases."""
-        return About(slices=self.slices, parts=self.parts, traits=self.traits, slice_terms=self.slice_terms)
+__all__ = ["Assessment", "Besides", "RunFacts", "assess"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +55,7 @@ class Assessment:
 class Besides:
     """What is known of a run besides its records: what people said of it, why the holdout that it planned counts no
     more, what is known of a live run's judge, what it is compared with, who approved it, its id. ``cases`` are the
-    digests of all cases."""
+    digests of all cases, ``wrong`` what readers call wrong of its verdicts."""
 
     adjudications: Sequence[Adjudication] = ()
     voided: str | None = None
@@ -106,6 +64,7 @@ class Besides:
     cases: Mapping[str, str] = field(default_factory=dict)
     approvals: tuple[Approval, ...] = ()
     run_id: str = ""
+    wrong: tuple[VerdictRead, ...] = ()
 
 
 NOTHING = Besides()
@@ -128,12 +87,13 @@ def assess(
         facts = replace(facts, holdout=use)
         records, decided = (void_records(each, use, voided) for each in (records, decided))
     rows = score_run(facts.plan, recorded_now, slices=facts.slices).rows
-    queue = build_queue(rows, adjudications, _suspects(facts))
-    besides = replace(besides, judge=replace(besides.judge, n_references=facts.n_references))
+    suspects = _suspects(facts)
+    queue = build_queue(rows, adjudications, replace(suspects, wrong=called_wrong(rows, besides.wrong, besides.cases)))
+    besides = replace(besides, judge=_judge(facts, besides.judge))
     scores, breakdown, decision = _decide(facts, decided, moved, queue, besides)
     recorded = decision
-    if adjudications:
-        recorded = _decide(facts, records, moved, build_queue(rows, (), _suspects(facts)), besides)[2]
+    if adjudications or besides.wrong:
+        recorded = _decide(facts, records, moved, build_queue(rows, (), suspects), besides)[2]
     return Assessment(
         scores=scores,
         breakdown=breakdown,
@@ -148,13 +108,16 @@ def assess(
     )
 
 
+def _judge(facts: RunFacts, judge: JudgeFacts) -> JudgeFacts:
+    reading = replace(judge.reading, rubrics=facts.rubrics, hidden=facts.hidden)
+    return replace(judge, n_references=facts.n_references, reading=reading)
+
+
 def _suspects(facts: RunFacts) -> Suspects:
-    use = facts.holdout
-    hidden = {(t.suite, t.case_id) for t in facts.plan.trials if use is not None and t.suite == use.suite}
-    doubts = () if use is None else use.doubts
-    return Suspects(
-        critical=facts.critical_cases | facts.critical_criteria, contaminated=doubts_by_case(doubts, hidden)
-    )
+    hidden = {(trial.suite, trial.case_id) for trial in facts.plan.trials if trial.suite == facts.hidden}
+    doubts = () if facts.holdout is None else facts.holdout.doubts
+    critical = facts.critical_cases | facts.critical_criteria
+    return Suspects(critical=critical, contaminated=doubts_by_case(doubts, hidden))
 
 
 def _decide(
@@ -166,6 +129,7 @@ def _decide(
 ) -> tuple[Scores, Breakdown, Decision]:
     scores = score_run(facts.plan, records, slices=facts.slices, apart=cases_apart(facts.parts))
     breakdown = build_breakdown(scores.rows, facts.about, n_repeats=facts.plan.repeats)
+    regressions = _regressions(facts, scores, besides)
     given = GateInput(
         plan=facts.plan,
         terms=facts.gate,
@@ -185,7 +149,8 @@ def _decide(
         own_model=facts.own_model,
         suite_terms=facts.suite_terms,
         judge=besides.judge,
-        regression=_regression(facts, scores, besides),
+        regression=next(iter(regressions), None),
+        suite_regressions=regressions[1:],
         approvals=besides.approvals,
         run_id=besides.run_id,
         content_digest=content_digest(row.record for row in scores.rows),
@@ -193,99 +158,29 @@ def _decide(
     return scores, breakdown, decide(scores, given)
 
 
-def _regression(facts: RunFacts, scores: Scores, besides: Besides) -> Regression | None:
+def _regressions(facts: RunFacts, scores: Scores, besides: Besides) -> tuple[Regression, ...]:
+    """The whole run against its baseline, then each planned suite that states a threshold of its own."""
     if besides.baseline is None:
-        return None
-    names = {row.record.judge.model for row in scores.rows} if not facts.is_fixture else set()
-    found = build_regression(
-        besides.baseline,
-        case_states(scores.rows, besides.cases),
-        planned={f"{trial.suite}/{trial.case_id}" for trial in facts.plan.trials},
-        existing=besides.cases,
-        critical=facts.critical_cases | facts.critical_criteria,
-        threshold=facts.gate.regression_max,
-    )
-    return replace(found, judges=(besides.baseline.judges, tuple(sorted(filter(None, names)))))
-
-
-def facts_to_json(facts: RunFacts) -> dict[str, Json]:
-    """The facts as a header keeps them."""
-    return {
-        "modes": [mode.value for mode in facts.plan.modes],
-        "repeats": facts.plan.repeats,
-        "whole_skills": list(facts.plan.whole_skills),
-        "partial_skills": list(facts.plan.partial_skills),
-        "trials": [asdict(trial) for trial in facts.plan.trials],
-        "gate": gate_to_json(facts.gate),
-        "is_fixture": facts.is_fixture,
-        "estimated_tokens": facts.estimated_tokens,
-        "critical_cases": sorted(list(key) for key in facts.critical_cases),
-        "critical_criteria": sorted(list(key) for key in facts.critical_criteria),
-        "graded_cases": dict(facts.graded_cases),
-        "expected": [
-            {"case": list(key), "skills": item.skills, "scripts": item.scripts}
-            for key, item in sorted(facts.expected.items())
-        ],
-        "skill_names": dict(facts.skill_names),
-        "slices": [[*key, name] for key, name in sorted(facts.slices.items())],
-        "parts": [[*key, name] for key, name in sorted(facts.parts.items())],
-        "traits": traits_to_json(facts.traits),
-        "slice_terms": slices_to_json(facts.slice_terms),
-        "holdout": None if facts.holdout is None else asdict(facts.holdout),
-        "holdout_asked": None if facts.holdout_asked is None else asdict(facts.holdout_asked),
-        **({} if facts.own_model is None else {"own_model": facts.own_model}),
-        **({"references": facts.n_references} if facts.n_references else {}),
-        **all_terms_json(facts.suite_terms.items()),
-    }
-
-
-def facts_from_json(value: Mapping[str, Any]) -> RunFacts:
-    """The facts of a stored run. Raises :class:`StoreError` when a field is missing."""
-    try:
-        plan = Plan(
-            trials=tuple(PlannedTrial(**{**trial, "mode": Mode(trial["mode"])}) for trial in value["trials"]),
-            modes=tuple(Mode(mode) for mode in value["modes"]),
-            repeats=value["repeats"],
-            whole_skills=tuple(value["whole_skills"]),
-            partial_skills=tuple(value["partial_skills"]),
+        return ()
+    models = {row.record.judge.model for row in scores.rows} if not facts.is_fixture else set()
+    judges = (besides.baseline.judges, tuple(sorted(filter(None, models))))
+    names = {f"{trial.suite}/{trial.case_id}": trial.suite for trial in facts.plan.trials}
+    scopes: list[tuple[str | None, Fraction | None]] = [(None, facts.gate.regression_max)]
+    planned = set(names.values())
+    scopes += [(suite, of.regression_threshold) for suite, of in sorted(facts.suite_terms.items()) if suite in planned]
+    baseline, now = besides.baseline, case_states(scores.rows, besides.cases)
+    built = []
+    for suite, threshold in scopes:
+        if threshold is None:
+            continue
+        then, states = (baseline, now) if suite is None else narrow(baseline, now, suite)
+        found = build_regression(
+            then,
+            states,
+            planned=[name for name, of in names.items() if suite in {None, of}],
+            existing=besides.cases,
+            critical=facts.critical_cases | facts.critical_criteria,
+            threshold=threshold,
         )
-        return RunFacts(
-            plan=plan,
-            gate=gate_from_json(value["gate"]),
-            is_fixture=value["is_fixture"],
-            estimated_tokens=value["estimated_tokens"],
-            critical_cases=frozenset((suite, case) for suite, case in value["critical_cases"]),
-            critical_criteria=frozenset((suite, case) for suite, case in value["critical_criteria"]),
-            graded_cases=value["graded_cases"],
-            expected={
-                (item["case"][0], item["case"][1]): Expectation(
-                    skills=_names(item["skills"]), scripts=_names(item["scripts"])
-                )
-                for item in value["expected"]
-            },
-            skill_names=value["skill_names"],
-            slices={(suite, case): name for suite, case, name in value["slices"]},
-            # Not in headers from before there were parts.
-            parts={(suite, case): name for suite, case, name in value.get("parts", ())},
-            traits=traits_from_json(value.get("traits", ())),
-            slice_terms=slices_from_json(value.get("slice_terms", {})),
-            holdout=_use(value.get("holdout")),
-            holdout_asked=_asked(value.get("holdout_asked")),
-            own_model=value.get("own_model"),
-            n_references=value.get("references", 0),
-            suite_terms=terms_from_json(value.get("suites", {})),
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise StoreError(f"the run's header lacks a fact: {error}", hint="it was damaged; run again") from error
-
-
-def _use(value: dict[str, Any] | None) -> HoldoutUse | None:
-    return None if value is None else HoldoutUse(**{**value, "doubts": tuple(value["doubts"])})
-
-
-def _asked(value: dict[str, Any] | None) -> HoldoutAsked | None:
-    return None if value is None else HoldoutAsked(**{**value, "why": LeftOut(value["why"])})
-
-
-def _names(value: list[str] | None) -> tuple[str, ...] | None:
-    return None if value is None else tuple(value)
+        built.append(replace(found, judges=judges, suite=suite))
+    return tuple(built)

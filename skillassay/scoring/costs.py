@@ -14,6 +14,7 @@ from typing import Any
 
 from skillassay.canonical import Json
 from skillassay.models.money import add, amount_text
+from skillassay.models.naming import ANSWERS
 from skillassay.models.prices import Price, Prices, prices_from_json
 from skillassay.runs.record import Spent
 from skillassay.scoring.scores import Row, complete_usage
@@ -25,6 +26,7 @@ NOT_TOLD = "a provider did not tell all tokens"
 AUTHORED = "authored answers, nothing is billed"
 RECORDED = "recorded answers, nothing was billed"
 OWN_MODEL = "an agent asked a model of its own"
+ELSEWHERE = "the answers were made elsewhere"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +105,7 @@ def _side(model: Mapping[str, Any], parts: Mapping[str, Sequence[Spent]], prices
 
 def _why_free(model: Mapping[str, Any]) -> str | None:
     if model.get("own_model"):
-        return OWN_MODEL
+        return ELSEWHERE if model.get("provider") == ANSWERS else OWN_MODEL
     if model.get("is_replay"):
         return RECORDED
     return AUTHORED if model["is_fixture"] else None

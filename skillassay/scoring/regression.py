@@ -2,17 +2,19 @@
 
 The unit is the case, its repeats collapsed alike on both sides: it passes when all of them pass. Leaving out the cases
 whose repeats disagreed on one side alone would choose the others for their luck, and they would fall back by chance.
-Cases that both runs asked and scored whole, word for word the same, are compared; removed, added and edited ones are
-listed and count for neither side. The share of passing cases regressed when it fell by more than the threshold and the
-Newcombe 95 % interval of the difference excludes zero (R. G. Newcombe, "Interval estimation for the difference between
-independent proportions", Statistics in Medicine 17, 1998, method 10). A drop over the threshold whose interval holds
-zero is ``inconclusive_noise``. A critical case that got worse is a regression by itself, however the average moved.
+Cases that both runs asked equally often and scored whole, word for word the same, are compared: to pass seven times is
+harder than to pass once. Removed, added, edited and otherwise repeated ones are listed and count for neither side. The
+share of passing cases regressed when it fell by more than the threshold and Newcombe's 95 % interval of the difference
+excludes zero, that for the same cases twice (R. G. Newcombe, "Improved confidence intervals for the difference between
+binomial proportions based on paired data", Statistics in Medicine 17, 1998, method 10). A drop over the threshold whose
+interval holds zero is ``inconclusive_noise``. A critical case that got worse is a regression by itself, however the
+average moved.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -21,7 +23,7 @@ from skillassay.errors import StoreError
 from skillassay.runs.plan import Mode
 from skillassay.scoring.scores import Row
 from skillassay.statistics.interval import Interval
-from skillassay.statistics.rates import newcombe
+from skillassay.statistics.rates import PairedCounts, newcombe_paired
 
 CaseKey = tuple[str, str]
 
@@ -59,14 +61,16 @@ class Baseline:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Regression:
     """A run against its baseline. ``worse`` are the cases with a smaller share of criteria, ``critical`` those of them
-    that are critical; ``removed``, ``edited`` and ``added`` name cases that could not be compared, ``flaky`` those
-    whose repeats did not agree in the baseline: they count as not passed there, and make no critical case worse.
+    that are critical; ``removed``, ``edited``, ``added`` and ``repeated`` (another number of times) name cases that
+    could not be compared, ``flaky`` those whose repeats did not agree in the baseline: they count as not passed there,
+    and make no critical case worse.
     """
 
     baseline: str
     pinned: bool
     old_passed: int
     new_passed: int
+    both_passed: int
     n: int
     threshold: Fraction
     worse: tuple[tuple[CaseState, CaseState], ...]
@@ -74,8 +78,10 @@ class Regression:
     removed: tuple[str, ...]
     edited: tuple[str, ...]
     added: tuple[str, ...]
+    repeated: tuple[str, ...]
     flaky: tuple[str, ...]
     judges: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    suite: str | None = None
 
     @property
     def other_judge(self) -> bool:
@@ -89,8 +95,12 @@ class Regression:
 
     @property
     def interval(self) -> Interval | None:
-        """Newcombe 95 % of the difference new minus old; None where nothing was compared."""
-        return newcombe((self.new_passed, self.n), (self.old_passed, self.n))
+        """Newcombe 95 % of the difference new minus old over the same cases; None where nothing was compared."""
+        new_only, old_only = self.new_passed - self.both_passed, self.old_passed - self.both_passed
+        neither = self.n - self.both_passed - new_only - old_only
+        return newcombe_paired(
+            PairedCounts(both=self.both_passed, first_only=new_only, second_only=old_only, neither=neither)
+        )
 
     @property
     def rate_fell(self) -> bool:
@@ -142,13 +152,15 @@ def build_regression(
     """Compare. ``planned`` names the run's cases, ``existing`` has the digests of all cases that there are."""
     names, important = set(planned), set(critical)
     old = {state.name: state for state in baseline.cases}
-    pairs = [(old[state.name], state) for state in now if state.name in old and old[state.name].digest == state.digest]
+    same = [(old[state.name], state) for state in now if state.name in old and old[state.name].digest == state.digest]
+    pairs = [(was, is_) for was, is_ in same if was.n == is_.n]
     worse = tuple((was, is_) for was, is_ in pairs if is_.k * was.n < was.k * is_.n)
     return Regression(
         baseline=baseline.run,
         pinned=baseline.pinned,
         old_passed=sum(was.passed for was, _ in pairs),
         new_passed=sum(is_.passed for _, is_ in pairs),
+        both_passed=sum(was.passed and is_.passed for was, is_ in pairs),
         n=len(pairs),
         threshold=threshold,
         worse=worse,
@@ -158,8 +170,15 @@ def build_regression(
             sorted(name for name in names & old.keys() if name in existing and existing[name] != old[name].digest)
         ),
         added=tuple(sorted(names - old.keys())),
+        repeated=tuple(is_.name for was, is_ in same if was.n != is_.n),
         flaky=tuple(is_.name for was, is_ in pairs if was.is_flaky),
     )
+
+
+def narrow(baseline: Baseline, now: Sequence[CaseState], suite: str) -> tuple[Baseline, tuple[CaseState, ...]]:
+    """Both sides of a comparison without the cases of other suites."""
+    old = tuple(state for state in baseline.cases if state.suite == suite)
+    return replace(baseline, cases=old), tuple(state for state in now if state.suite == suite)
 
 
 def baseline_json(baseline: Baseline) -> dict[str, Json]:

@@ -2,6 +2,7 @@
 
 loop         our own agent loop
 adk          Google's ADK with its SkillToolset, in this process (needs the extra ``adk``)
+answers      answers that were made elsewhere (``skillassay score``)
 gemini-cli   the Gemini CLI; further command-line agents (claude-code, codex: experimental), see skillassay/agents
 FILE.yaml    a command-line agent described in a file, which the command line alone can name
 """
@@ -19,18 +20,23 @@ from skillassay.errors import EnvironmentFault, UsageError
 from skillassay.isolation.process import Isolation, Limits
 from skillassay.models.base import Model
 from skillassay.models.gemini import GeminiModel
+from skillassay.models.naming import ANSWERS, MADE_ELSEWHERE
 from skillassay.subjects.agent import AgentSubject, reach_agent
+from skillassay.subjects.answers import Answers, AnswersSubject
 from skillassay.subjects.base import Subject
 from skillassay.subjects.loop import LoopSubject
 from skillassay.subjects.offering import Offering
 from skillassay.tools import ScriptPolicy
 
 ADK = "adk"
+UNSEEN = "nobody saw what the candidate was shown, so clean_arms stays open and the run is no evidence"
+"""What holds of every run of answers that were brought along."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubjectParts:
-    """What any subject is made of. ``direct`` is the model without layers, for a subject that asks it by itself."""
+    """What any subject is made of. ``direct`` is the model without layers, for a subject that asks it by itself;
+    ``answers`` are those that were brought along, where nobody is asked."""
 
     model: Model
     direct: Model
@@ -39,6 +45,7 @@ class SubjectParts:
     isolation: Isolation
     policy: ScriptPolicy
     limits: Limits
+    answers: Answers | None = None
 
 
 @contextmanager
@@ -52,10 +59,14 @@ def open_subject(kind: str, parts: SubjectParts) -> Iterator[Subject]:
     if is_agent(kind):
         yield _open_agent(kind, parts)
         return
+    if kind == ANSWERS and parts.answers is not None:
+        yield AnswersSubject(parts.answers)
+        return
     if kind != LOOP:
-        raise UsageError(
-            f"there is no subject {kind!r}", hint=f"subjects: {', '.join((LOOP, ADK, *AGENTS))}, FILE.yaml"
-        )
+        hint = f"subjects: {', '.join((LOOP, ADK, *AGENTS))}, FILE.yaml"
+        if kind == ANSWERS:
+            hint = "answers that were made elsewhere are scored by `skillassay score FILE`, also with --resume"
+        raise UsageError(f"there is no subject {kind!r} to run", hint=hint)
     yield LoopSubject(
         model=parts.model,
         terms=parts.terms,
@@ -81,6 +92,8 @@ def confirmed_subject(named: str | None, stated: str) -> str:
 
 def subject_notice(kind: str) -> str:
     """What must be said before a run with this subject; "" for nothing."""
+    if kind == ANSWERS:
+        return f"the answers were {MADE_ELSEWHERE}: {UNSEEN}"
     if not is_agent(kind):
         return ""
     agent = load_agent(kind)

@@ -10,24 +10,40 @@ any problem gives something to run.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from skillassay.canonical import digest_of, sha256_hex
 from skillassay.documents import Document, load_document
-from skillassay.findings import Finding, Severity, register
-from skillassay.schema import document_findings, schema_problems
+from skillassay.findings import Finding, register
 from skillassay.suites.facts import CaseFacts, fact_problems, read_facts
 from skillassay.suites.files import CaseFile, FileReader, read_case_file, read_case_files
 from skillassay.suites.normal import build_normal, build_routing_normal
+from skillassay.suites.scorers import NOTHING_TO_SCORE, with_expected
+from skillassay.suites.shape import DUPLICATE_ID, Place, read_shape, report_duplicates
 from skillassay.suites.terms import NO_TERMS, SuiteTerms, read_terms, terms_json
 
-DUPLICATE_ID = register("suite.duplicate-id", "Two cases, checks or criteria have the same id.")
-NOTHING_TO_SCORE = register("suite.nothing-to-score", "A case has neither check nor rubric.")
 UNKNOWN_CHECK = register("suite.explains-unknown", "A criterion explains a check that the case does not have.")
 BAD_FILE = register("suite.bad-file", "A case's file is missing, leaves the suite's folder, or is too large.")
+
+__all__ = [
+    "BAD_FILE",
+    "BEHAVIOR_MARKS",
+    "DUPLICATE_ID",
+    "NOTHING_TO_SCORE",
+    "UNKNOWN_CHECK",
+    "Behavior",
+    "Case",
+    "Criterion",
+    "RoutingCase",
+    "Suite",
+    "SuiteReading",
+    "load_routing",
+    "load_suite",
+    "parse_suite",
+]
 
 BEHAVIOR_MARKS = ("behavior.action", "behavior.refused", "behavior.required_met", "behavior.forbidden_absent")
 """The ids of the four verdicts on a behaviour: two by code, two by the judge."""
@@ -59,8 +75,8 @@ class Behavior:
 class Case(CaseFacts):
     """One quality case. ``query`` and ``files`` are all that a candidate may see of it.
 
-    The first ``n_short_checks`` of its checks were written as ``must_match`` or ``must_not_match``. ``digest`` is over
-    ``normal``, its normal form.
+    The first ``n_short_checks`` of its checks were written in a short form, which cannot carry samples. ``digest`` is
+    over ``normal``, its normal form.
     """
 
     id: str
@@ -154,9 +170,10 @@ def load_suite(path: Path, *, shown_as: str) -> SuiteReading:
 def parse_suite(document: Document, *, read_file: FileReader) -> SuiteReading:
     """The suite in a document. ``read_file`` gives a file of a case or raises :class:`CaseFileProblem`."""
     problems: list[Finding] = []
-    head, sound = _read_shape(document, "suite", problems)
+    head, sound = read_shape(document, "suite", problems)
     name = head.get("suite", "")
-    cases = tuple(_build_case(body, suite=name, place=place, read_file=read_file) for body, place in sound)
+    scorer = head.get("default_scorer")
+    cases = tuple(_build_case(body, scorer, suite=name, place=place, read_file=read_file) for body, place in sound)
     version, terms = head.get("version", "0"), read_terms(head)
     draft = Suite(name=name, version=version, path=document.path, cases=cases, terms=terms)
     is_complete = 0 < len(cases) == len(head.get("cases", ()))
@@ -169,7 +186,7 @@ def load_routing(path: Path, *, shown_as: str) -> tuple[tuple[RoutingCase, ...],
     if document is None:
         return (), findings
     problems: list[Finding] = []
-    head, sound = _read_shape(document, "routing", problems)
+    head, sound = read_shape(document, "routing", problems)
     cases = tuple(
         RoutingCase(
             id=body["id"],
@@ -187,64 +204,26 @@ def load_routing(path: Path, *, shown_as: str) -> tuple[tuple[RoutingCase, ...],
     return cases, tuple(problems)
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where in a document we are, its line, and where problems go."""
-
-    document: Document
-    where: tuple[str | int, ...]
-    line: int | None
-    problems: list[Finding]
-
-    def report(self, code: str, message: str, *more: str | int, hint: str | None = None) -> None:
-        line = self.document.line_of((*self.where, *more))
-        path = self.document.path
-        self.problems.append(
-            Finding(code=code, severity=Severity.ERROR, path=path, line=line, message=message, hint=hint)
-        )
-
-
-def _read_shape(
-    document: Document, schema: str, problems: list[Finding]
-) -> tuple[dict[str, Any], list[tuple[dict[str, Any], _Place]]]:
-    """What of a document fits its schema: the fields of its head, and the cases, each with its place."""
-    problems += document_findings(document, schema)
-    # Findings have no places: only a document that is wrong somewhere is validated again, to learn what is sound.
-    wrong = [where for where, _ in schema_problems(document.value, schema)] if problems else []
-    head: Any = document.value
-    at: tuple[str, ...] = ("cases",)
-    if isinstance(head, list):
-        head, at = {"suite": PurePosixPath(document.path).stem, "cases": head}, ()
-    head = {key: head[key] for key in head if (key,) not in wrong} if isinstance(head, dict) else {}
-    bodies, lines = head.get("cases", []), document.lines_below(at)
-    places = [_Place(document, (*at, i), lines[i] if lines else None, problems) for i in range(len(bodies))]
-    # A case that is broken elsewhere has an id all the same.
-    ids = [body.get("id") if isinstance(body, dict) else None for body in bodies]
-    _duplicates(ids, "case", _Place(document, at, None, problems))
-    broken = {where[: len(at) + 1] for where in wrong}
-    return head, [(body, place) for body, place in zip(bodies, places, strict=True) if place.where not in broken]
-
-
-def _build_case(body: dict[str, Any], *, suite: str, place: _Place, read_file: FileReader) -> Case:
+def _build_case(written: dict[str, Any], scorer: Any, *, suite: str, place: Place, read_file: FileReader) -> Case:
+    body, problem = with_expected(written, scorer)
+    if problem is not None:
+        place.report(problem.code, problem.message, *problem.where, hint=problem.hint)
     name = body["id"]
     short = (*_short_checks(body, "must_match", "regex"), *_short_checks(body, "must_not_match", "not_regex"))
     checks = (*short, *body.get("checks", ()))
     rubric = tuple(_criterion(item) for item in body.get("rubric", ()))
     files, unusable = read_case_files(body.get("files", ()), read_file)
-    for index, problem in unusable:
-        place.report(BAD_FILE, problem, "files", index, hint="give a path below the suite's folder")
+    for index, why in unusable:
+        place.report(BAD_FILE, why, "files", index, hint="give a path below the suite's folder")
     behavior = Behavior(**body["behavior"]) if "behavior" in body else None
-    if not checks and not rubric and behavior is None:
-        message = f"case {name!r} has neither check nor rubric nor behavior"
-        place.report(NOTHING_TO_SCORE, message, hint="add checks or a rubric")
     ids = [*(check["id"] for check in checks), *(item.id for item in rubric), *(BEHAVIOR_MARKS if behavior else ())]
-    _duplicates(ids, f"check or criterion in case {name!r}", place)
+    report_duplicates(ids, f"check or criterion in case {name!r}", place)
     for index, criterion in enumerate(rubric):
         if criterion.explains is not None and criterion.explains not in {check["id"] for check in checks}:
             message = f"criterion {criterion.id!r} of case {name!r} explains {criterion.explains!r}, not a check of it"
             place.report(UNKNOWN_CHECK, message, "rubric", index, hint="name the id of a check of this case")
-    for code, part, problem, hint in fact_problems(body):
-        place.report(code, f"case {name!r}: {problem}", part, hint=hint)
+    for code, part, told, hint in fact_problems(body):
+        place.report(code, f"case {name!r}: {told}", part, hint=hint)
     expect = body.get("expect", {})
     normal = build_normal(body, checks=checks, rubric=[asdict(item) for item in rubric], files=files)
     return Case(
@@ -261,7 +240,7 @@ def _build_case(body: dict[str, Any], *, suite: str, place: _Place, read_file: F
         digest=digest_of(normal),
         suite=suite,
         line=place.line,
-        n_short_checks=len(short),
+        n_short_checks=len(checks) if "expected" in written else len(short),
         **read_facts(body),
     )
 
@@ -280,20 +259,6 @@ def _criterion(item: str | dict[str, Any]) -> Criterion:
     if isinstance(item, str):
         return Criterion(id=f"c-{sha256_hex(item.encode())[:8]}", text=item)
     return Criterion(**{key: value for key, value in item.items() if key != "note"})
-
-
-def _duplicates(ids: Iterable[Any], what: str, place: _Place) -> None:
-    seen: set[str] = set()
-    for index, name in enumerate(ids):
-        if not isinstance(name, str):
-            continue
-        if name in seen:
-            place.report(DUPLICATE_ID, f"duplicate id {name!r} of a {what}", *_index(place, index), hint="rename one")
-        seen.add(name)
-
-
-def _index(place: _Place, index: int) -> tuple[int, ...]:
-    return (index,) if not place.where or place.where == ("cases",) else ()
 
 
 def _optional_tuple(value: list[str] | None) -> tuple[str, ...] | None:

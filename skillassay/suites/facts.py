@@ -17,6 +17,10 @@ PART_DIFFERS = register("suite.part-differs", "A case names an incident and is n
 SEVERITY_DIFFERS = register("suite.severity-differs", "A case's `severity` and its `critical` contradict each other.")
 NO_ORACLE = register("suite.oracle-missing", "A case's `oracle_type` names an oracle that the case does not have.")
 BAD_DATE = register("suite.bad-date", "A date of a case is in no calendar.")
+UNFILLED = register("suite.todo", "A skeleton of a case was not filled in: a text of it still begins with the mark.")
+
+UNFILLED_MARK = "TODO(case):"
+"""How a text of a skeleton begins. A case that holds one is none: it is refused, never asked and never locked."""
 
 REPRESENTATIVE = "representative"
 FAILURE_CORPUS = "failure_corpus"
@@ -134,6 +138,19 @@ def fact_problems(body: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]
         text = value["taken_at"] if isinstance(value, Mapping) else value
         if text is not None and _day(text) is None:
             yield BAD_DATE, name, f"{name}: {text} is no day", "write a day that exists, as YYYY-MM-DD"
+    names = [name for name, value in body.items() if name != "note" and _is_unfilled(value)]
+    if names:
+        message = f"{' and '.join(names)} not filled in: a text still begins with {UNFILLED_MARK}"
+        yield UNFILLED, names[0], message, "write it, or remove the case (docs/guides/first-case.md)"
+
+
+def _is_unfilled(value: Any) -> bool:
+    """Whether a text in a value begins with the mark, notes apart, which nobody is asked."""
+    if isinstance(value, str):
+        return value.lstrip().startswith(UNFILLED_MARK)
+    if isinstance(value, Mapping):
+        return any(_is_unfilled(item) for key, item in value.items() if key != "note")
+    return isinstance(value, (list, tuple)) and any(map(_is_unfilled, value))
 
 
 def _is_critical(body: Mapping[str, Any]) -> bool:

@@ -15,10 +15,10 @@ from skillassay.agents.known import is_agent, load_agent
 from skillassay.errors import InputError, UsageError
 from skillassay.runs.preparation import EvalRequest
 from skillassay.runs.selection import is_named, names_of, refuse_unknown
-from skillassay.scoring.triggers import Ran, TriggerRate, build_rate
 from skillassay.subjects.base import Subject
 from skillassay.suites.looks import Looks, record_looks
-from skillassay.suites.routing import Engines, RoutingRun, choose_engines, open_engines
+from skillassay.suites.routing import Engines, RoutingRun, choose_engines
+from skillassay.suites.trigger_rates import Ran, TriggerRate, build_rate
 from skillassay.suites.triggers import Split, TriggerCase
 
 
@@ -80,22 +80,14 @@ def note_looks(run: TriggerRun) -> tuple[Looks, ...]:
     return record_looks(project.root, run.cases, digests=digests, model=run.routes.model, subjects=run.routes.subjects)
 
 
-def run_triggers(run: TriggerRun) -> Iterator[tuple[str, TriggerRate]]:
+def run_triggers(run: TriggerRun, engines: Engines) -> Iterator[tuple[str, TriggerRate]]:
     """The rate of each request, with the subject that it was sent through."""
     names = run.names
-    with open_engines(run.routes) as engines:
-        for case in run.cases:
-            for kind, subject in engines.subjects:
-                runs = [_once(engines, subject, case.query) for _ in range(run.repeats)]
-                yield (
-                    kind,
-                    build_rate(
-                        case.id,
-                        skill=names[str(case.skill_path)],
-                        should_trigger=case.should_trigger,
-                        runs=runs,
-                    ),
-                )
+    for case in run.cases:
+        name = names[str(case.skill_path)]
+        for kind, subject in engines.subjects:
+            runs = [_once(engines, subject, case.query) for _ in range(run.repeats)]
+            yield kind, build_rate(case.id, skill=name, should_trigger=case.should_trigger, runs=runs)
 
 
 def _once(engines: Engines, subject: Subject, query: str) -> Ran:

@@ -12,6 +12,7 @@ import pytest
 from skillassay.people.approval import Approval, append_approval
 from tests.acceptance.judged import OPEN
 from tests.acceptance.live import LiveServer
+from tests.acceptance.reading import read_all, typed
 from tests.acceptance.test_judge_gate import ASK, MODELS, gate, label, line
 from tests.project import Cli, Ran, build_small, edit, run_folder, small_case
 
@@ -51,6 +52,7 @@ def test_a_run_that_is_calibrated_and_approved_passes_the_model_gate(ran: Cli) -
     """Exit 0 for the first time, and the name stands in the line and in the JSON."""
     label(ran)
     ran(*ASK)
+    read_all(ran.root)
     assert gate(ran).code == 1
     assert approve(ran).code == 0
     decided = gate(ran)
@@ -63,6 +65,7 @@ def test_its_evidence_and_frozen_contract_name_the_approval(ran: Cli) -> None:
     """After --resume, which runs nothing, result and evidence carry it, and the grade is model."""
     label(ran)
     ran(*ASK)
+    read_all(ran.root)
     approve(ran)
     run = run_folder(ran.root)
     before = (run / "trials.jsonl").read_bytes()
@@ -85,6 +88,24 @@ def test_what_changes_the_decision_makes_it_an_approval_of_another_state(ran: Cl
     found = line(gate(ran), "approved")
     assert found["status"] == "failed"
     assert "Bo Lind approved another state of this run" in found["detail"][0]
+
+
+def test_what_is_read_before_is_approved_and_what_is_read_after_is_another_state(ran: Cli) -> None:
+    """Approved unread; with the line passed there is something else to see. More reading of the same kind is not."""
+    assert approve(ran).code == 0
+    read_all(ran.root)
+    assert line(gate(ran), "approved")["status"] == "failed"
+    assert approve(ran).code == 0
+    read_all(ran.root, "Jo Berg")
+    assert line(gate(ran), "approved")["status"] == "passed"
+
+
+def test_a_verdict_that_is_called_wrong_takes_the_approval(ran: Cli) -> None:
+    """Who approved saw none."""
+    read_all(ran.root)
+    assert approve(ran).code == 0
+    typed(ran.root, "wq", "Jo Berg")
+    assert line(gate(ran), "approved")["status"] == "failed"
 
 
 def runs(cli: Cli) -> list[Path]:

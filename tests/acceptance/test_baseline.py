@@ -288,3 +288,16 @@ def test_a_run_that_scored_nothing_is_no_baseline(cli: Cli) -> None:
     path.write_text(whole, encoding="utf-8")
     assert cli("eval").code == 0
     assert line(cli) is None
+
+
+def test_a_run_of_other_repeats_hides_nothing(cli: Cli) -> None:
+    """A run of two repeats stands between: the next one of one repeat is compared with the one that asked as often."""
+    build(cli.root)
+    cli("eval")
+    between = cli("eval", "--repeats", "2")
+    assert "asked another number of times there, not compared" in between.out
+    answer(cli.root, **dict.fromkeys(NAMES[:6], "hello"))
+    assert cli("eval").code == 1
+    found = line(cli)
+    assert found is not None
+    assert (found["status"], found["counts"]["passed_before"], found["counts"]["passed"]) == ("failed", 12, 6)

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.acceptance.live import LiveServer
-from tests.project import Cli, build_small
+from tests.project import Cli, build_small, write_json
 
 SHARED, APART = "NOT independent of the candidate", "(independent)"
 
@@ -93,3 +93,19 @@ def test_the_record_says_it(run: tuple[Cli, bool]) -> None:
     cli, independent = run
     (header,) = (cli.root / ".skillassay" / "runs").glob("*/run.json")
     assert json.loads(header.read_text("utf-8"))["models"]["independent"] is independent
+
+
+@pytest.mark.parametrize("independent", [True, False, None])
+def test_the_lock_says_it_of_committed_evidence(cli: Cli, independent: bool | None) -> None:
+    """``lock --check`` names the skills whose evidence a live judge gave that is not known to be independent."""
+    build_small(cli.root)
+    cli("eval")
+    assert cli("lock").code == 0
+    path = cli.root / "evals" / "evidence" / "skills" / "greeter.json"
+    word = "evidence by a judge that is NOT known to be independent of the candidate: skills/greeter"
+    assert word not in cli("lock", "--check").out
+    body = json.loads(path.read_text("utf-8"))
+    body["decision"]["gate"] = "model_gate"
+    body["models"] |= {"independent": independent}
+    write_json(path, body)
+    assert (word in cli("lock", "--check").out) is (independent is not True)

@@ -64,11 +64,11 @@ ASK = ("calibrate", "--ask", "--judge-model", "gemini:judge")
 
 
 def test_an_uncalibrated_judge_fails_the_model_gate(cli: Cli, server: LiveServer) -> None:
-    """Everything measured passes; the judge has not been compared with people; exit 1."""
+    """Everything measured passes; the judge has not been compared with people and nobody read its verdicts; exit 1."""
     build_small(cli.root)
     assert cli("eval", *MODELS).code == 1
     failed = [one["name"] for one in gate(cli).json["lines"] if one["status"] == "failed"]
-    assert failed == ["judge_calibrated", "approved"]
+    assert failed == ["judge_calibrated", "verdicts_read", "approved"]
 
 
 def test_a_calibrated_judge_passes_its_line(cli: Cli, server: LiveServer) -> None:

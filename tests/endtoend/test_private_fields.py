@@ -86,6 +86,27 @@ def test_private_fields_never_reach_the_candidate(wire: Wire, shipped: Path, wha
     assert (judge_then != judge) == (what in JUDGE_SEES)
 
 
+def test_an_expected_value_reaches_nobody(wire: Wire, shipped: Path) -> None:
+    """Neither the candidate nor the judge, who is not asked where code alone decides."""
+
+    def with_scorer(expected: str) -> tuple[list[bytes], list[bytes]]:
+        path = shipped / "evals" / "quality.json"
+        suite = json.loads(path.read_text("utf-8"))
+        suite |= {"version": "9.0.0", "default_scorer": {"type": "contains"}}
+        case: dict[str, Any] = next(case for case in suite["cases"] if case["id"] == CASE)
+        for name in ("checks", "must_match", "must_not_match", "rubric", "oracle_type"):
+            case.pop(name, None)
+        case["expected"] = expected
+        write_json(path, suite)
+        return wire.requests(CASE)
+
+    plain, _ = wire.requests(CASE)
+    for expected in ("SECRET-EXPECTED", "SECRET-OTHER"):
+        candidate, judge = with_scorer(expected)
+        assert candidate == plain
+        assert judge == []
+
+
 def set_facts(case: dict[str, Any]) -> None:
     """Other references, and every fact that a case can state about itself."""
     answer = {name: case["behavior"][name] for name in ("action", "refused")} | {"response": "SECRET-ANSWER"}

@@ -10,7 +10,8 @@ import pytest
 
 from skillassay.cli.main import main
 from skillassay.errors import InputError
-from skillassay.interop.exchange import Imported, merge_cases, read_evals
+from skillassay.interop.exchange import Imported, merge_cases
+from skillassay.interop.importing import read_import
 from skillassay.suites.case import load_suite
 from tests.project import Cli
 
@@ -46,7 +47,7 @@ def skill_folder(tmp_path: Path) -> Path:
 
 def read(value: Any, folder: Path, skill: str | None = None) -> Imported:
     """The mapping of ``value`` as if it stood in the skill's evals.json."""
-    return read_evals(value, source=folder / "evals" / "evals.json", skill=skill)
+    return read_import(value, source=folder / "evals" / "evals.json", skill=skill)
 
 
 def test_assertions_and_expectations_become_the_rubric(skill_folder: Path) -> None:
@@ -84,7 +85,13 @@ def test_files_are_found_against_skill_and_evals_folder(skill_folder: Path, name
     [
         ({"id": 1, "prompt": "p"}, "neither assertions nor expectations"),
         ({"id": 1, "assertions": ["a"]}, "no prompt"),
-        ({"id": 1, "prompt": "p", "assertions": ["a"], "should_trigger": False}, "field 'should_trigger'"),
+        ({"id": 1, "prompt": "p", "assertions": ["a"], "difficulty": "hard"}, "field 'difficulty'"),
+        (
+            {"id": 1, "prompt": "p", "assertions": ["a"], "expected_output": ["x"]},
+            "field 'expected_output', which is no",
+        ),
+        ({"id": 1, "prompt": "p", "assertions": ["a"], "files": "x.csv"}, "field 'files', which is no list"),
+        ({"id": 1, "prompt": "p", "assertions": ["a"], "should_trigger": False}, "statement 'a', since a routing"),
         ({"id": 1, "prompt": "p", "assertions": [{"pattern": "x"}, "a"]}, "an assertion without text"),
         ({"id": 1, "prompt": "p", "assertions": [{"text": "a", "type": "regex"}]}, "the fields type"),
     ],
@@ -121,7 +128,7 @@ def test_a_case_that_lacks_a_file_is_not_carried(skill_folder: Path, name: objec
     assert imported.files == ()
 
 
-@pytest.mark.parametrize("value", [[], {}, {"evals": {}}, None, "x"])
+@pytest.mark.parametrize("value", [{}, {"evals": {}}, None, "x", [7], 0])
 def test_another_shape_is_refused(skill_folder: Path, value: Any) -> None:
     """A file that is no evals.json is an input error."""
     with pytest.raises(InputError):
@@ -214,7 +221,7 @@ def test_files_of_one_name_in_two_folders_are_two(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "words", "hint"),
     [
-        ("nosuch.json", None, "nosuch.json does not exist", "name an evals.json"),
+        ("nosuch.json", None, "nosuch.json does not exist", "name another tool's file of evals"),
         ("torn.json", '{"evals":\n[', "torn.json:2: not JSON", "mend the file"),
         ("latin.json", b"\xe9", "latin.json is not UTF-8", "save the file as UTF-8"),
     ],

@@ -191,7 +191,7 @@ def test_no_answer_reaches_the_terminal(
         assert len(json.loads(out)["trials"]) == len(records(folder))
     if command == ("report",):
         rows = [line for line in out.splitlines() if re.match(r"\S+ +progressive +(\d/2|--) +1 ", line)]
-        figures = re.compile(r"total |progressive |-+  -")  # of this many trials; no answer stands there
+        figures = re.compile(r"total |progressive |-+  -|  skillassay ")  # many trials, and whole commands: no answer
         assert len(rows) == len(records(folder))
         assert [line for line in out.splitlines() if width(line) > 80 and not figures.match(line)] == []
 

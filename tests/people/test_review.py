@@ -188,3 +188,34 @@ def test_ids_are_stable_and_apart() -> None:
     queue = build_queue(rows, said, CRITICAL)
     assert len({entry.id for entry in queue}) == 3
     assert {entry.id for entry in build_queue(rows, (), CRITICAL)} < {entry.id for entry in queue}
+
+
+@pytest.mark.parametrize("k", [5, 2])
+@pytest.mark.parametrize("speakers", list(product((False, True), repeat=2)), ids=["nobody", "other", "reader", "both"])
+def test_a_verdict_that_is_called_wrong_holds_until_its_reader_lets_the_score_stand(
+    k: int, speakers: tuple[bool, bool]
+) -> None:
+    """Whatever the score is, and whoever else says that it stands."""
+    rows = rows_of(only(Mode.PROGRESSIVE, lambda trial: scored(trial, k)))
+    (trial_id,) = (
+        row.record.trial_id for row in rows if row.record.case_id == "a" and row.record.mode == "progressive"
+    )
+    reader_speaks, other_speaks = speakers
+    who = (*((PEOPLE[0],) if reader_speaks else ()), *((PEOPLE[1],) if other_speaks else ()))
+    said = [about(rows, "pass" if k == 5 else "fail", by, **TRIAL) for by in who]
+    (entry,) = build_queue(rows, said, Suspects(wrong={trial_id: (("r1", PEOPLE[0]),)}))
+    assert entry.kind == "verdict_wrong"
+    assert entry.wrong == (("r1", PEOPLE[0]),)
+    assert entry.is_open is entry.holds is not reader_speaks
+    assert nothing_held_line([entry]).status is (Status.PASSED if reader_speaks else Status.UNDECIDED)
+
+
+def test_a_reader_who_contradicts_the_score_disagrees_with_it() -> None:
+    """Calling a verdict wrong and failing the trial that it passed: held as every disagreement is."""
+    rows = rows_of()
+    (trial_id,) = (
+        row.record.trial_id for row in rows if row.record.case_id == "a" and row.record.mode == "progressive"
+    )
+    suspects = Suspects(wrong={trial_id: (("r1", PEOPLE[0]),)})
+    (entry,) = build_queue(rows, [about(rows, "fail", PEOPLE[0], **TRIAL)], suspects)
+    assert (entry.kind, entry.is_open, entry.holds) == ("disagreement", True, True)

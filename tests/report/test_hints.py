@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from skillassay.gate.lines import Decision, GateLine, Status
 from skillassay.report.hints import Hint, hints_of
 
 RECORDED = {"label": "replay:t.jsonl", "name": "t.jsonl", "is_fixture": False, "is_replay": True}
@@ -24,9 +25,12 @@ def hints(*kinds: str | None, candidate: dict[str, Any], judge: dict[str, Any], 
     """The hints of a run whose trials ended so."""
     rows = [SimpleNamespace(record=SimpleNamespace(outcome=SimpleNamespace(kind=kind))) for kind in kinds]
     view: Any = SimpleNamespace(
-        assessment=SimpleNamespace(scores=SimpleNamespace(rows=rows)),
+        assessment=SimpleNamespace(
+            scores=SimpleNamespace(rows=rows), decision=Decision(gate="model_gate", lines=given.get("lines", ()))
+        ),
         facts=SimpleNamespace(plan=SimpleNamespace(repeats=given.get("repeats", 1))),
         header={
+            "id": "r-1",
             "models": {"candidate": candidate, "judge": judge},
             "settings": {"given": {"base": given.get("base")}},
         },
@@ -78,3 +82,11 @@ def test_a_script_that_was_not_run_is_counted_once() -> None:
     """However many trials asked for one."""
     (hint,) = hints("script_refused", "script_refused", candidate=LIVE, judge=LIVE)
     assert hint.text.startswith("2 trials asked for a script that was not run; --allow-unisolated ")
+
+
+@pytest.mark.parametrize(("status", "n_hints"), [(Status.FAILED, 1), (Status.PASSED, 0)])
+def test_a_rubric_that_nobody_read_under_says_how(status: Status, n_hints: int) -> None:
+    """The command names the run, and is there while the line fails."""
+    line = GateLine(name="verdicts_read", status=status, number="", limit="", live_only=True)
+    found = hints(candidate=of("gemini:x"), judge=of("gemini:x"), lines=(line,))
+    assert [hint.command for hint in found] == ["skillassay read r-1 --by NAME"] * n_hints

@@ -8,12 +8,12 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import norm
+from scipy.stats import binomtest, norm
 
 from skillassay.gate.lines import Status
 from skillassay.gate.regression import regression_line
 from skillassay.scoring.regression import Baseline, CaseState, Regression, build_regression
-from skillassay.statistics.rates import newcombe
+from skillassay.statistics.rates import PairedCounts, newcombe, newcombe_paired
 
 THRESHOLD = Fraction(1, 20)
 
@@ -178,3 +178,38 @@ def test_a_case_that_was_flaky_before_makes_no_critical_case_worse() -> None:
     found = compared_states([repeated(0, [True, True, False])], [repeated(0, [True, False, False])], critical=True)
     assert found.critical == ()
     assert found.flaky == ("q/c0",)
+
+
+def test_runs_of_other_repeats_are_not_compared() -> None:
+    """One repeat that passed and seven of which one failed: the same candidate may have given both. Named, and neither
+    the rate nor a critical case regressed.
+    """
+    found = compared_states(
+        [repeated(i, [True]) for i in range(8)], [repeated(i, [True] * 6 + [False]) for i in range(8)], critical=True
+    )
+    assert (found.n, found.regressed, status(found)) == (0, False, Status.NOT_APPLICABLE)
+    assert len(found.repeated) == 8
+    assert any("asked another number of times" in words for words in regression_line(found)[0].detail)
+
+
+def test_the_same_cases_are_compared_as_pairs() -> None:
+    """Of 100 cases 70 passed, 62 do, and none got better: McNemar's exact p is 2/2^8; the interval excludes 0."""
+    old, new = [5] * 70 + [4] * 30, [5] * 62 + [4] * 38
+    found = compared(old, new)
+    assert binomtest(0, 8).pvalue == pytest.approx(2 / 2**8)
+    assert found.interval is not None
+    assert found.interval.high < 0
+    assert found.regressed
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=60))
+def test_the_interval_is_that_of_the_pairs(pairs: list[tuple[bool, bool]]) -> None:
+    """Whatever passed in which of the two runs; its oracle stands with its formula."""
+    found = compared([5 if was else 4 for was, _ in pairs], [5 if is_ else 4 for _, is_ in pairs])
+    counts = PairedCounts(
+        both=pairs.count((True, True)),
+        first_only=pairs.count((False, True)),
+        second_only=pairs.count((True, False)),
+        neither=pairs.count((False, False)),
+    )
+    assert found.interval == newcombe_paired(counts)

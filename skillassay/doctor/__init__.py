@@ -1,0 +1,1 @@
+"""What this machine and this project have of what a run needs."""
