@@ -46,12 +46,12 @@ judgement    agents.about calibration.judged contract.stated fixture.server hold
 .            runs.keeping runs.plan scaffold.layout skills.names suites.controls suites.exposure suites.kept
 .            suites.lints.base suites.traits suites.triggers
 proofs       calibration.coverage calibration.items interop.queries interop.questions interop.stimuli judging.pairwise
-.            locks.installer locks.relock runs.attempts runs.identities runs.verdicts scaffold.planning
-.            suites.lints.expected suites.lints.trivial suites.lints.twins suites.references
+.            locks.installer locks.relock runs.attempts runs.identities runs.verdicts scaffold.planning scoring.second
+.            suites.lints.expected suites.lints.twins suites.references
 project      project prompts calibration.references calibration.rubrics calibration.standing calibration.verdicts
 .            interop.importing locks.installed locks.stored_proof models.opening runs.pair_record scoring.scores
 .            subjects.adk_model subjects.adk_scripts subjects.adk_skills subjects.base suites.lints.contrary
-.            suites.lints.leaking suites.lints.shape
+.            suites.lints.leaking suites.lints.shape suites.lints.trivial
 arms         calibration.calibrating calibration.importing calibration.labelling calibration.sampling gate.rows
 .            mutation.placing mutation.verdicts people.review report.installed scoring.arms scoring.billing
 .            scoring.costs scoring.discrimination scoring.effects scoring.judges scoring.matrices scoring.regression
@@ -61,8 +61,8 @@ conditions   gate.skills gate.trials holdout.hidden holdout.searching interop.ma
 .            people.looked scoring.noise scoring.slices suites.reach
 breakdown    doctor.surroundings gate.approval gate.reading holdout.doubts holdout.sealing interop.answer_files
 .            people.waiving report.judges scoring.breakdown suites.forecast
-themes       gate.asked gate.behavior gate.contract gate.holdout gate.judge gate.regression gate.slices gate.suites
-.            interop.skill_creator_runs people.audit scoring.breakdown_json scoring.facts
+themes       gate.asked gate.behavior gate.contract gate.holdout gate.judge gate.regression gate.second gate.slices
+.            gate.suites interop.skill_creator_runs people.audit scoring.breakdown_json scoring.facts
 decision     gate.decide runs.snapshot runs.trial subjects.adk subjects.agent subjects.loop
 execution    locks.locking runs.runner scoring.assessment subjects.opening
 earlier      contract.frozen_result runs.baseline runs.pairs scoring.scorecard skills.earlier skills.placebo

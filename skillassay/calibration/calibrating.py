@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
-from skillassay.calibration.certificate import Certificate, following, n_left_out, pairs_of, settled_points
+from skillassay.calibration.certificate import (
+    Certificate,
+    all_compared_at,
+    changed_words,
+    following,
+    n_left_out,
+    pairs_of,
+    read_certificates,
+    settled_points,
+)
 from skillassay.calibration.coverage import coverage_shortfalls
 from skillassay.calibration.items import statements_of
-from skillassay.calibration.judged import Statement, answered_names, judged_points
+from skillassay.calibration.judged import SECOND, Statement, answered_names, judged_points, told_names
 from skillassay.calibration.labels import HUMAN, Labels, Point, read_labels
 from skillassay.calibration.measure import Agreement, Pair, Verbosity, agreement_of, shortfalls, verbosity_of
 from skillassay.calibration.pin import JudgePin, pin_of_run
@@ -19,7 +28,7 @@ from skillassay.contract.terms import CalibrationTerms, JudgeTerms
 from skillassay.errors import InputError
 from skillassay.locks.binding import FIXED_PROMPTS
 from skillassay.models.base import Model
-from skillassay.runs.store import now_utc, read_header, read_records, run_folder
+from skillassay.runs.store import now_utc, read_header, read_records, refuse_changed, run_folder
 from skillassay.suites.case import Case
 
 NO_LABELS_HINT = "label answers of a run first: `skillassay label --by NAME`"
@@ -58,6 +67,7 @@ def calibrate_run(root: Path, run: str | None, labels: Labels, terms: Calibratio
     """Compare the verdicts of a stored run with the labels on its answers. Raises :class:`StoreError`."""
     folder = run_folder(root, run)
     header, records = read_header(folder), list(read_records(folder))
+    refuse_changed(folder, records)
     cases: Mapping[str, str] = header["cases"]
     settled = _settled(labels, cases, origin)
     verdicts = recorded_verdicts(records, cases, settled)
@@ -66,7 +76,7 @@ def calibrate_run(root: Path, run: str | None, labels: Labels, terms: Calibratio
         raise InputError(message, hint="ask the judge about them: skillassay calibrate --ask")
     unread = [point for point in settled if point not in verdicts.said and point not in verdicts.unanswered]
     verdicts.unanswered |= dict.fromkeys(unread, "not in the run")
-    pin = pin_of_run(header, answered_names(records))
+    pin = pin_of_run(header, answered_names(records), answered_names(records, SECOND))
     compared = _Compared(root=root, labels=labels, cases=cases, judged=judged_points(records), terms=terms)
     return _compare(compared, verdicts, pin=pin, origin=origin)
 
@@ -95,7 +105,7 @@ def calibrate_by_asking(
     identity = judge.identity
     pin = JudgePin(
         model=identity.label,
-        answered=tuple(sorted(verdicts.answered)),
+        answered=tuple(sorted(told_names(verdicts.answered))),
         endpoint="embedded" if identity.is_fixture else identity.endpoint,
         address=identity.address,
         prompt=FIXED_PROMPTS.judge,
@@ -132,14 +142,16 @@ def _compare(compared: _Compared, verdicts: Verdicts, *, pin: JudgePin, origin: 
     settled = settled_points(labels, compared.cases, origin=origin)
     certificate = Certificate(
         at=now_utc(),
-        pin=replace(pin, answered=tuple(sorted({*pin.answered, *verdicts.answered}))),
+        pin=pin,
         cases=dict(compared.cases),
         verdicts={point: (settled[point], said) for point, said in verdicts.said.items()},
         unanswered=verdicts.unanswered,
     )
+    also = frozenset[str]()
     if origin == HUMAN:
         certificate = following(compared.root, certificate)
-    pairs = pairs_of(certificate, labels)
+        also = all_compared_at(read_certificates(compared.root))
+    pairs = pairs_of(certificate, labels, also=also)
     agreement = agreement_of(pairs)
     authored = () if origin == HUMAN else ("authored labels show a tool at work and certify no judge",)
     return Calibration(
@@ -149,11 +161,11 @@ def _compare(compared: _Compared, verdicts: Verdicts, *, pin: JudgePin, origin: 
         agreement=agreement,
         verbosity=verbosity_of(pairs),
         n_disputed=len(labels.disputed(origin=origin)),
-        n_changed=len(labels.changed_since(certificate.first_at, origin=origin)),
+        n_changed=len(changed_words(certificate, labels, origin=origin, also=also)),
         between=between_people(labels, origin=origin),
         why_not=(
             *authored,
-            *shortfalls(agreement, terms, n_left_out=n_left_out(certificate, labels, origin=origin)),
+            *shortfalls(agreement, terms, n_left_out=n_left_out(certificate, labels, origin=origin, also=also)),
             *coverage_shortfalls(certificate, labels, compared.judged, terms),
         ),
     )

@@ -8,13 +8,14 @@
 ``cases`` are all quality cases as they were; ``pairs`` and ``unanswered`` together are every point that people had
 settled on answers to these cases, so that nobody picks the labels that suit. ``before`` are the comparisons that stood
 in this place, oldest first: whoever has seen where a judge differs knows which word of his would make it agree, so that
-words changed since the first of them are left out and counted. Nothing else that is derived is kept: counts and the
-verdict on the judge are computed anew by whoever reads it, against the labels as they are then.
+words changed since any comparison of the project, of this judge or another, are left out and counted: a judge with one
+more token is another judge, and says the same. Nothing else that is derived is kept: counts and the verdict on the
+judge are computed anew by whoever reads it, against the labels as they are then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -53,9 +54,9 @@ class Certificate:
     before: tuple[Before, ...] = ()
 
     @property
-    def first_at(self) -> str:
-        """When the judge was first compared with people."""
-        return self.before[0].at if self.before else self.at
+    def compared_at(self) -> frozenset[str]:
+        """When the judge was compared with people."""
+        return frozenset((self.at, *(one.at for one in self.before)))
 
 
 def following(root: Path, certificate: Certificate) -> Certificate:
@@ -158,13 +159,29 @@ def settled_points(labels: Labels, cases: Mapping[str, str], *, origin: str = HU
     return {point: verdict for point, verdict in labels.settled(origin=origin).items() if point[0] in about}
 
 
-def n_left_out(certificate: Certificate, labels: Labels, *, origin: str = HUMAN) -> int:
+def all_compared_at(certificates: Iterable[Certificate]) -> frozenset[str]:
+    """When any judge of the project was compared with people."""
+    return frozenset(at for one in certificates for at in one.compared_at)
+
+
+def changed_words(
+    certificate: Certificate, labels: Labels, *, origin: str = HUMAN, also: Collection[str] = ()
+) -> frozenset[Point]:
+    """The points on which somebody says otherwise than he had when a judge was compared: this one, or one ``also`` was.
+
+    Each time is asked, not the first alone: what was labelled after that one could be seen in a later one.
+    """
+    times = certificate.compared_at.union(also)
+    return frozenset(point for at in times for point in labels.changed_since(at, origin=origin))
+
+
+def n_left_out(certificate: Certificate, labels: Labels, *, origin: str = HUMAN, also: Collection[str] = ()) -> int:
     """How many decided points on these cases are no pair.
 
     Without a verdict of the judge, disputed, or decided otherwise once it could be known what the judge says.
     """
     cases, answers = certificate.cases, labels.answers
-    changed = labels.changed_since(certificate.first_at, origin=origin)
+    changed = changed_words(certificate, labels, origin=origin, also=also)
     doubtful = {
         (name, criterion)
         for name, criterion in {*labels.disputed(origin=origin), *changed}
@@ -173,9 +190,9 @@ def n_left_out(certificate: Certificate, labels: Labels, *, origin: str = HUMAN)
     return len(doubtful | certificate.unanswered.keys())
 
 
-def pairs_of(certificate: Certificate, labels: Labels) -> tuple[Pair, ...]:
+def pairs_of(certificate: Certificate, labels: Labels, *, also: Collection[str] = ()) -> tuple[Pair, ...]:
     """The pairs, with the lengths of their answers as the labels tell them."""
-    changed = labels.changed_since(certificate.first_at)
+    changed = changed_words(certificate, labels, also=also)
     return tuple(
         Pair(point=point, human=human, judge=judge, n_chars=len(labels.answers[point[0]].text))
         for point, (human, judge) in certificate.verdicts.items()

@@ -20,8 +20,9 @@ UNNAMED = "(no name)"
 class JudgePin:
     """One judge. ``answered`` holds the names as answered, none where no reply told one.
 
-    It was asked ``samples`` times about each answer, beside the ``second`` judge; pins from before there were these
-    have one sample and no second judge.
+    It was asked ``samples`` times about each answer, beside the ``second`` judge, which answered under
+    ``second_answered``; pins from before there were these have one sample, no second judge, and no name of one: what
+    nobody kept may have been another model, so a run whose second judge tells a name has another judge than such a pin.
     """
 
     model: str
@@ -34,6 +35,7 @@ class JudgePin:
     order: str = "as_written"
     samples: int = 1
     second: str | None = None
+    second_answered: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -54,6 +56,7 @@ def pin_json(pin: JudgePin) -> dict[str, Json]:
         "order": pin.order,
         **({"samples": pin.samples} if pin.samples > 1 else {}),
         **({"second": pin.second} if pin.second is not None else {}),
+        **({"second_answered": list(pin.second_answered)} if pin.second_answered else {}),
     }
 
 
@@ -71,30 +74,33 @@ def pin_from_json(value: Mapping[str, Any]) -> JudgePin:
     samples, second = value.get("samples", 1), value.get("second")
     if type(samples) is not int or samples < 1 or not isinstance(second, (str, type(None))):
         raise TypeError(f"samples is {samples!r} and second {second!r}")
-    if not all(isinstance(name, str) for name in value["answered"]) or type(value["max_output_tokens"]) is not int:
-        raise TypeError("answered or max_output_tokens is of another type")
+    told = [*value["answered"], *value.get("second_answered", ())]
+    if not all(isinstance(name, str) for name in told) or type(value["max_output_tokens"]) is not int:
+        raise TypeError("answered, second_answered or max_output_tokens is of another type")
     return JudgePin(
         answered=tuple(value["answered"]),
         max_output_tokens=value["max_output_tokens"],
         temperature=float(value["temperature"]),
         samples=samples,
         second=second,
+        second_answered=tuple(value.get("second_answered", ())),
         **{name: value[name] for name in ("model", "endpoint", "address", "prompt", "order")},
     )
 
 
-def pin_of_run(header: Mapping[str, Any], answered: Iterable[str | None]) -> JudgePin:
+def pin_of_run(header: Mapping[str, Any], answered: Iterable[str], second_answered: Iterable[str] = ()) -> JudgePin:
     """The judge of a stored run, from its header and the names that its records tell."""
     judge, terms = header["models"]["judge"], header["contract"]["binding"]["judge"]
     return JudgePin(
         model=judge["label"],
-        answered=tuple(sorted({name for name in answered if name is not None})),
+        answered=tuple(sorted(set(answered))),
         endpoint=judge["endpoint"],
         address=judge.get("address"),
         prompt=terms["prompt"],
         max_output_tokens=terms["max_output_tokens"],
         samples=terms.get("samples", 1),
         second=_second(header["models"].get("second")),
+        second_answered=tuple(sorted(set(second_answered))),
     )
 
 
@@ -115,15 +121,18 @@ def differences(calibrated: JudgePin, used: JudgePin) -> tuple[str, ...]:
     found = []
     for name in {**a, **b}:
         was, now = (pin.get(name, _UNTOLD.get(name)) for pin in (a, b))
-        if name != "answered" and was != now:
+        if name not in {"answered", "second_answered"} and was != now:
             found.append(f"{name}: {_words(now)} now, calibrated as {_words(was)}")
-    other = sorted(set(used.answered) - set(calibrated.answered))
-    if other:
-        known = ", ".join(calibrated.answered) or "no name at all"
-        found.append(f"answered as {', '.join(other)}, calibrated as {known}")
-    if calibrated.answered and not used.answered:
-        found.append(f"answered under no name, calibrated as {', '.join(calibrated.answered)}")
+    found += _names_differ("", calibrated.answered, used.answered)
+    found += _names_differ("the second judge ", calibrated.second_answered, used.second_answered)
     return tuple(found)
+
+
+def _names_differ(whose: str, calibrated: tuple[str, ...], used: tuple[str, ...]) -> list[str]:
+    other, known = sorted(set(used) - set(calibrated)), ", ".join(calibrated)
+    if other:
+        return [f"{whose}answered as {', '.join(other)}, calibrated as {known or 'no name at all'}"]
+    return [f"{whose}answered under no name, calibrated as {known}"] if calibrated and not used else []
 
 
 def _words(value: Json) -> str:

@@ -7,9 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skillassay.calibration.certificate import Certificate, n_left_out, pairs_of, read_certificates, staleness
+from skillassay.calibration.certificate import (
+    Certificate,
+    all_compared_at,
+    n_left_out,
+    pairs_of,
+    read_certificates,
+    staleness,
+)
 from skillassay.calibration.coverage import coverage_shortfalls
-from skillassay.calibration.judged import Statement, answered_names, judged_points
+from skillassay.calibration.judged import SECOND, Statement, answered_names, judged_points
 from skillassay.calibration.labels import Labels, read_labels
 from skillassay.calibration.measure import Agreement, agreement_of, shortfalls
 from skillassay.calibration.pin import JudgePin, differences, pin_of_run
@@ -50,7 +57,7 @@ def load_standing(
     planned = {f"{trial['suite']}/{trial['case_id']}" for trial in open_trials}
     cases = {name: digest for name, digest in header["cases"].items() if name in planned}
     judged = [point for point in judged_points(records) if point[0] in planned]
-    pin = pin_of_run(header, answered_names(records))
+    pin = pin_of_run(header, answered_names(records), answered_names(records, SECOND))
     return build_standing(certificates, read_labels(root), pin, cases, terms, judged=judged)
 
 
@@ -72,13 +79,14 @@ def build_standing(
             why_not=("no calibration is of this judge; the nearest differs", *differences(nearest.pin, pin)),
         )
     newest = max(about, key=lambda one: one.at)
-    agreement = agreement_of(pairs_of(newest, labels))
+    also = all_compared_at(certificates)
+    agreement = agreement_of(pairs_of(newest, labels, also=also))
     other = sorted(name for name, digest in cases.items() if newest.cases.get(name) != digest)
     expired = (f"cases that are others than when it was calibrated: {', '.join(other[:3])}",) if other else ()
     why_not = (
         *staleness(newest, labels),
         *expired,
-        *shortfalls(agreement, terms, n_left_out=n_left_out(newest, labels)),
+        *shortfalls(agreement, terms, n_left_out=n_left_out(newest, labels, also=also)),
         *coverage_shortfalls(newest, labels, judged, terms),
     )
     return Standing(agreement=agreement, why_not=why_not, made_at=newest.at, n_before=len(newest.before))

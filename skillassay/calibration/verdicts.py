@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from skillassay.calibration.items import labelled_answer
-from skillassay.calibration.judged import PROSE_MARKS
+from skillassay.calibration.judged import PROSE_MARKS, names_of
 from skillassay.calibration.labels import LabelledAnswer, Point
 from skillassay.contract.terms import JudgeTerms
 from skillassay.errors import TrialError
@@ -27,11 +27,11 @@ from skillassay.suites.case import Case
 
 @dataclass(slots=True, kw_only=True)
 class Verdicts:
-    """What a judge said, by point; why it said nothing; and the names under which it answered."""
+    """What a judge said, by point; why it said nothing; and the names under which it answered, None for no name."""
 
     said: dict[Point, bool] = field(default_factory=dict)
     unanswered: dict[Point, str] = field(default_factory=dict)
-    answered: set[str] = field(default_factory=set)
+    answered: set[str | None] = field(default_factory=set)
 
     def add(self, point: Point, *, passed: bool) -> None:
         """One verdict. A second one that says otherwise takes both out."""
@@ -58,8 +58,7 @@ def recorded_verdicts(records: Iterable[TrialRecord], cases: Mapping[str, str], 
         if answer is None or answer.id not in wanted:
             continue
         marks = {mark.id: mark.passed for mark in record.marks if mark.by == "judge"}
-        if record.judge.model is not None:
-            found.answered.add(record.judge.model)
+        found.answered |= {name for name in names_of(record.judge) if name is not None}
         for criterion in wanted[answer.id]:
             if criterion in marks:
                 found.add((answer.id, criterion), passed=marks[criterion])
@@ -92,7 +91,7 @@ class _Said:
     """What all samples on one answer come to, by criterion, and the names under which they answered."""
 
     rulings: dict[str, Ruling]
-    names: frozenset[str]
+    names: frozenset[str | None]
 
 
 def _ask(found: Verdicts, answer: LabelledAnswer, criteria: Iterable[str], ask: Callable[[], _Said]) -> None:
@@ -139,5 +138,5 @@ def _said(replies: Iterable[ModelReply], samples: Sequence[Mapping[str, Word]], 
             name: combine([words[name] for words in samples], critical=is_critical)
             for name, is_critical in critical.items()
         },
-        names=frozenset(reply.model for reply in replies if reply.model is not None),
+        names=frozenset(reply.model for reply in replies),
     )

@@ -120,7 +120,7 @@ def _doubts(project: Project) -> tuple[Finding, ...]:
     """What is sound, and keeps the gate from saying what its reader may think that it says, or a run from its end."""
     contract = project.contract
     judges = filter(None, (contract.models.judge, contract.models.second))
-    prices = prices_findings(project.root, contract.budget, judges)
+    prices = prices_findings(project.root, contract.budget, judges, on=today())
     return (*stated_findings(contract), *control_findings(project.suites), *reach_findings(project), *prices)
 
 

@@ -34,6 +34,7 @@ def command(ctx: click.Context, *, old: str, new: str, form: str) -> int:
     root = Path(ctx.obj["root"])
     views = [load_view(root, run) for run in (old, new)]
     differences = (
+        *(view.changed for view in views if view.changed is not None),
         *incompatibilities(views[0].header, views[1].header),
         *other_judges(*((view.header, view.assessment) for view in views)),
     )

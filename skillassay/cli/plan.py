@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
-from skillassay.cli.output import columns, emit, emit_json
+from skillassay.cli.output import columns, emit, emit_json, say
 from skillassay.errors import Exit, UsageError
 from skillassay.project import Project, load_project, require_usable
+from skillassay.report.base import RunView
 from skillassay.report.forecast import forecasts_json, render_forecasts
 from skillassay.runs.evaluation import load_view
 from skillassay.suites.forecast import Aim, build_forecasts, measured_shares
@@ -55,7 +56,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     project = load_project(root)
     require_usable(project, "a forecast")
     paths = _called(project, skills)
-    view = load_view(root, run) if run is not None else None
+    view = _measured(root, run) if run is not None else None
     aim = Aim(
         wanted=wanted,
         lift=lift,
@@ -70,6 +71,13 @@ def command(  # noqa: PLR0913 - one parameter an option
     else:
         emit(render_forecasts(forecasts, aim, rule=rule, run=from_run, columns=columns()))
     return int(Exit.PASSED)
+
+
+def _measured(root: Path, run: str) -> RunView:
+    view = load_view(root, run)
+    if view.changed is not None:
+        say(f"warning: {view.changed}")
+    return view
 
 
 def _called(project: Project, names: tuple[str, ...]) -> tuple[str, ...]:

@@ -28,6 +28,8 @@ def command(ctx: click.Context, *, run: str | None, form: str, to: Path | None) 
     cannot be written.
     """
     view = load_view(Path(ctx.obj["root"]), run)
+    if view.changed is not None:
+        say(f"warning: {view.changed}")
     if to is None:
         show(view, form)
     else:

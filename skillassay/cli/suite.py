@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from skillassay.canonical import Json
-from skillassay.cli.output import columns, emit, emit_json
+from skillassay.cli.output import columns, emit, emit_json, say
 from skillassay.errors import Exit, UsageError
 from skillassay.holdout.doubts import inspect_holdout, join_holdout
 from skillassay.printable import one_line
@@ -85,7 +85,10 @@ def lint(ctx: click.Context, /, *, run: str | None, no_runs: bool, strict: bool,
     root = Path(ctx.obj["root"])
     project = load_project(root)
     require_usable(project, "a lint of the suites")
-    view = build_lint(project, Pool() if no_runs else pool_runs(root, run), is_strict=strict)
+    pool = Pool() if no_runs else pool_runs(root, run)
+    for changed in filter(None, (one.changed for one in pool.views)):
+        say(f"warning: {changed}")
+    view = build_lint(project, pool, is_strict=strict)
     if form == "json":
         emit_json(lint_json(view))
     else:

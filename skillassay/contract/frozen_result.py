@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from skillassay.calibration.judged import names_of
 from skillassay.canonical import Json
 from skillassay.contract.frozen import complete
 from skillassay.gate.lines import Status
@@ -21,11 +22,7 @@ SIDES = ("candidate", "judge", "second")
 def build_ended_contract(header: Mapping[str, Any], assessment: Assessment, *, occurred_at: str) -> dict[str, Json]:
     """The whole frozen contract of a run that ended."""
     rows = assessment.scores.rows
-    spent = {
-        "candidate": [row.record.candidate.model for row in rows],
-        "judge": [row.record.judge.model for row in rows],
-        "second": [row.record.second.model for row in rows if row.record.second is not None],
-    }
+    spent = {side: [name for row in rows for name in names_of(getattr(row.record, side))] for side in SIDES}
     return complete(
         header["contract"]["groups"],
         answered={side: {name for name in spent[side] if name is not None} for side in SIDES},

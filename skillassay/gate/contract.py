@@ -1,4 +1,4 @@
-"""The gate's line on the contract itself: a decision means nothing under one that does not say what it is for."""
+"""The gate's lines on what a decision rests on: a contract that says what it is for, a known candidate, its records."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from skillassay.contract.groups import FIELDS, words_of
 from skillassay.gate.lines import GateLine, Status
+from skillassay.runs.record import RECORDS_CHANGED
 
 
 def contract_complete_line(unstated: Sequence[str]) -> GateLine:
@@ -19,6 +20,23 @@ def contract_complete_line(unstated: Sequence[str]) -> GateLine:
         counts={"stated": len(needed) - len(unstated), "needed": len(needed)},
         detail=tuple(words_of(path) for path in unstated),
     )
+
+
+def records_whole_line(*, is_changed: bool) -> list[GateLine]:
+    """Open where the stored records are not those that the run ended with; no line where they are.
+
+    What was counted then cannot be counted again from them, so neither a pass nor a failure of theirs is the run's.
+    """
+    if not is_changed:
+        return []
+    return [
+        GateLine(
+            name="records_whole",
+            status=Status.UNDECIDED,
+            number=RECORDS_CHANGED,
+            limit="the records that the run ended with",
+        )
+    ]
 
 
 def candidate_named_line(own_model: str | None) -> list[GateLine]:

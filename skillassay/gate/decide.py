@@ -15,11 +15,12 @@ from skillassay.contract.terms import NONE_KNOWN
 from skillassay.gate.approval import approved_line
 from skillassay.gate.asked import holdout_asked_lines
 from skillassay.gate.behavior import behavior_lines
-from skillassay.gate.contract import candidate_named_line, contract_complete_line
+from skillassay.gate.contract import candidate_named_line, contract_complete_line, records_whole_line
 from skillassay.gate.holdout import leakage_lines
 from skillassay.gate.judge import UNKNOWN, JudgeFacts, judge_lines
 from skillassay.gate.lines import Decision, GateLine, Status, decimal_text
 from skillassay.gate.regression import regression_line
+from skillassay.gate.second import second_judge_line
 from skillassay.gate.skills import beats_none_line, clean_arms_line, graded_cases_line, unmoved_line
 from skillassay.gate.slices import (
     failure_corpus_line,
@@ -76,6 +77,7 @@ class GateInput:
     approvals: tuple[Approval, ...] = ()
     run_id: str = ""
     content_digest: str = ""
+    is_changed: bool = False
 
 
 def decide(scores: Scores, given: GateInput) -> Decision:
@@ -90,7 +92,7 @@ def decide(scores: Scores, given: GateInput) -> Decision:
         blocked = (terms.manual_block,)
         lines.append(GateLine(name="no_manual_block", status=Status.FAILED, number="1", limit="0", detail=blocked))
     if not given.is_fixture:
-        lines += judge_lines(given.judge, scores.rows, terms.quality_min)
+        lines += judge_lines(given.judge, scores.rows, terms)
     seen = seen_digest(lines, given.queue, run_id=given.run_id, content_digest=given.content_digest)
     if not given.is_fixture:
         lines.append(approved_line(given.approvals, seen))
@@ -107,6 +109,7 @@ def _measured(scores: Scores, given: GateInput, critical: Critical) -> list[Gate
     rows, terms, parts = scores.rows, given.terms, given.breakdown
     return [
         complete_line(rows),
+        *second_judge_line(rows),
         quality_line(rows, terms.quality_min),
         *suite_lines(rows, given.suite_terms),
         *worst_case_line(rows, terms.worst_case_min),
@@ -124,6 +127,7 @@ def _measured(scores: Scores, given: GateInput, critical: Critical) -> list[Gate
         *leakage_lines(given.holdout, given.leakage),
         *holdout_asked_lines(given.holdout_asked),
         *candidate_named_line(given.own_model),
+        *records_whole_line(is_changed=given.is_changed),
         contract_complete_line(given.unstated),
         nothing_held_line(given.queue),
         *(line for found in (given.regression, *given.suite_regressions) for line in regression_line(found)),

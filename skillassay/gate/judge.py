@@ -9,13 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from skillassay.calibration.measure import Agreement
 from skillassay.calibration.references import RIGHT, UNANSWERED, WRONG, ReferenceVerdict
 from skillassay.calibration.standing import NEVER, Standing
+from skillassay.contract.contract import GateTerms
 from skillassay.gate.lines import GateLine, Status, decimal_text
 from skillassay.gate.reading import UNASKED, ReadFacts, verdicts_read_line
 from skillassay.gate.rows import progressive_rows, scored_rows
 from skillassay.scoring.scores import Row
-from skillassay.statistics.correction import corrected_rate
+from skillassay.statistics.correction import Corrected, corrected_rate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,22 +33,23 @@ class JudgeFacts:
 UNKNOWN = JudgeFacts()
 
 
-def judge_lines(judge: JudgeFacts, rows: Sequence[Row], quality_min: Fraction) -> list[GateLine]:
+def judge_lines(judge: JudgeFacts, rows: Sequence[Row], terms: GateTerms) -> list[GateLine]:
     """The lines of a live run."""
     return [
         *references_line(judge.n_references, judge.references),
         calibrated_line(judge.standing),
-        *corrected_line(judge.standing, rows, quality_min),
+        *corrected_line(judge.standing, rows, terms),
         *verdicts_read_line(judge.reading, rows),
     ]
 
 
-def corrected_line(standing: Standing, rows: Sequence[Row], quality_min: Fraction) -> list[GateLine]:
+def corrected_line(standing: Standing, rows: Sequence[Row], terms: GateTerms) -> list[GateLine]:
     """The share of criteria that the judge passed, corrected by how often it was wrong; none without a calibration.
 
-    Rogan and Gladen's estimate reaches the limit, compared exactly; the interval carries the calibration's own
-    uncertainty (:func:`skillassay.statistics.correction.corrected_rate`) and takes criteria as independent, which those
-    of one answer are not, so it is narrower than it should be.
+    By ``gate.lift_rule`` Rogan and Gladen's estimate reaches the limit (``point``, compared exactly), or their interval
+    lies at or above it (``bound``): below it the line fails, around it the line is open. The interval carries the
+    calibration's own uncertainty (:func:`skillassay.statistics.correction.corrected_rate`) and takes criteria as
+    independent, which those of one answer are not, so it is narrower than it should be.
     """
     found = standing.agreement
     marks = [mark for row in scored_rows(progressive_rows(rows)) for mark in row.record.marks if mark.by == "judge"]
@@ -55,10 +58,6 @@ def corrected_line(standing: Standing, rows: Sequence[Row], quality_min: Fractio
     passed, n = sum(mark.passed for mark in marks), len(marks)
     sensitivity, specificity = (found.both_pass, found.n_passed), (found.both_fail, found.n_failed)
     corrected = corrected_rate((passed, n), sensitivity=sensitivity, specificity=specificity)
-    shares = Fraction(*sensitivity), Fraction(*specificity)
-    youden = sum(shares) - 1
-    known = youden > 0 and corrected.interval is not None
-    reached = known and Fraction(passed, n) + shares[1] - 1 >= quality_min * youden
     words = f"the judge passed {passed} of {n} criteria in progressive, "
     if corrected.value is not None and corrected.interval is not None:
         low, high = corrected.interval.low, corrected.interval.high
@@ -66,15 +65,30 @@ def corrected_line(standing: Standing, rows: Sequence[Row], quality_min: Fractio
         words += ", cut to a share" if corrected.truncated else ""
     else:
         words += f"which cannot be corrected: {corrected.reason}"
+    status = _corrected_status(corrected, found, Fraction(passed, n), terms)
+    is_open = corrected.interval is not None and status is Status.UNDECIDED
     return [
         GateLine(
             name="corrected_rate",
-            status=Status.PASSED if reached else Status.FAILED if known else Status.UNDECIDED,
-            number=words,
-            limit=f">= {decimal_text(quality_min)}",
+            status=status,
+            number=words + (", inconclusive" if is_open else ""),
+            limit=f">= {decimal_text(terms.quality_min)} (rule {terms.lift_rule})",
             counts={"passed": passed, "judged": n},
         )
     ]
+
+
+def _corrected_status(corrected: Corrected, found: Agreement, share: Fraction, terms: GateTerms) -> Status:
+    youden = Fraction(found.both_pass, found.n_passed) + Fraction(found.both_fail, found.n_failed) - 1
+    if youden <= 0 or corrected.interval is None:
+        return Status.UNDECIDED
+    if terms.lift_rule == "bound":
+        low, high = Fraction(corrected.interval.low), Fraction(corrected.interval.high)
+        if low >= terms.quality_min:
+            return Status.PASSED
+        return Status.FAILED if high < terms.quality_min else Status.UNDECIDED
+    estimate = share + Fraction(found.both_fail, found.n_failed) - 1
+    return Status.PASSED if estimate >= terms.quality_min * youden else Status.FAILED
 
 
 def references_line(n_planned: int, verdicts: Sequence[ReferenceVerdict]) -> list[GateLine]:

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from skillassay.agents.described import SUFFIXES
+from skillassay.calibration.judged import answered_names, names_of
+from skillassay.calibration.pin import UNNAMED
 from skillassay.canonical import Json
 from skillassay.contract.contract import Contract, Models
 from skillassay.fixture.files import fixtures_digest
@@ -121,10 +123,12 @@ def _strangers(prepared: Prepared, assessment: Assessment, models: Mapping[str, 
             yield f"its {side} {asked['label']} names no model, so nothing says who answered (agent:NAME/MODEL does)"
             return
         for row in assessment.scores.rows if not asked["is_fixture"] else ():
-            spent = getattr(row.record, side)
-            answered = None if spent is None else spent.model
-            if answered is not None and not is_called(answered, name):
-                yield f"its {side} {asked['name']} answered as {answered}"
+            for answered in names_of(getattr(row.record, side)):
+                if answered is not None and not is_called(answered, name):
+                    yield f"its {side} {asked['name']} answered as {answered}"
+        records = [row.record for row in assessment.scores.rows if side != "candidate" and not asked["is_fixture"]]
+        if UNNAMED in answered_names(records, side):
+            yield f"its {side} {asked['name']} answered under no name in some of its replies"
 
 
 def _own_endpoint(provider: str, contract: Contract, side: str) -> str | None:
@@ -157,7 +161,7 @@ def _body(
 ) -> dict[str, Json]:
     rows = [row for row in assessment.scores.rows if row.planned.skill_path == ready.path]
     counted = [row for row in assessment.scores.counted if row.planned.skill_path == ready.path]
-    answered, judged = (sorted({getattr(row.record, side).model for row in rows} - {None}) for side in _SIDES)
+    answered, judged = (_answered(rows, side) for side in _SIDES)
     lift = next((lift for lift in assessment.scores.lifts if lift.skill_path == ready.path), None)
     totals = mode_totals(counted, [mode for mode in prepared.plan.modes if mode not in NOISE_MODES])
     # Of authored answers alone: a model's are its own. What they were is checked against the tree, as a warning.
@@ -192,6 +196,11 @@ def _body(
         **_trial_attempts(totals),
         **_cached_calls(rows),
     }
+
+
+def _answered(rows: Sequence[Row], side: str) -> list[Json]:
+    names = {name for row in rows for name in names_of(getattr(row.record, side))}
+    return [*sorted(name for name in names if name is not None)]
 
 
 def _public(model: Mapping[str, Any]) -> dict[str, Json]:

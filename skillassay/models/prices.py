@@ -32,6 +32,9 @@ from skillassay.transcript import Usage
 
 NOT_READ = register("prices.unreadable", "The list of prices cannot be read: no amount of money is known.")
 NO_PRICE = register("prices.unknown", "Money is limited and a judge has no known price: nothing would be spent.")
+IN_FUTURE = register(
+    "prices.in-future", "The list of prices is dated in the future: nobody can have looked on that day."
+)
 
 PRICES_PATH = "evals/prices.yaml"
 PRICES_VERSION = 1
@@ -116,13 +119,16 @@ def load_prices(root: Path, terms: BudgetTerms) -> Prices:
         return Prices(models={}, why_none=f"{name}: {problem}")
 
 
-def prices_findings(root: Path, terms: BudgetTerms, judges: Iterable[str]) -> tuple[Finding, ...]:
-    """Warnings on a list that cannot be read, and on judges whose calls a limit of money would refuse."""
+def prices_findings(root: Path, terms: BudgetTerms, judges: Iterable[str], *, on: date) -> tuple[Finding, ...]:
+    """Warnings on a list that is damaged or dated after ``on``, and on judges that a limit of money would refuse."""
     prices, path = load_prices(root, terms), terms.prices or PRICES_PATH
     found = []
     is_there = terms.prices is not None or (root / path).exists() or (root / path).is_symlink()
     if prices.why_none is not None and is_there:
         found.append((NOT_READ, prices.why_none, "mend it (docs/reference/prices.md)"))
+    if prices.as_of and date.fromisoformat(prices.as_of) > on:
+        hint = "write the day on which somebody looked"
+        found.append((IN_FUTURE, f"as_of is {prices.as_of}, and today is {on}", hint))
     unknown = [
         f"money is limited, and {prices.why_unknown(label)}"
         for label in sorted(set(judges))

@@ -12,7 +12,7 @@ from skillassay.errors import Exit
 from skillassay.models.recording import Kept
 from skillassay.people.effective import Effective
 from skillassay.runs.plan import Mode
-from skillassay.runs.record import TrialRecord
+from skillassay.runs.record import RECORDS_CHANGED, TrialRecord
 from skillassay.runs.retention import FULL
 from skillassay.scoring.assessment import Assessment, RunFacts
 from skillassay.scoring.billing import billing_of
@@ -33,7 +33,7 @@ class RunView:
     """One run ready to be rendered. ``place`` is where its record lies; ``header`` is the stored header;
     ``evidence`` says why a planned skill has none; ``recording`` is where its traffic was written just now;
     ``effective`` is the decision with waivers, where it was asked for; ``root`` is the project's folder as given;
-    ``costs`` are what it was billed for."""
+    ``costs`` are what it was billed for; ``is_changed`` tells records that are not those of its result."""
 
     facts: RunFacts
     assessment: Assessment
@@ -45,6 +45,7 @@ class RunView:
     effective: Effective | None = None
     root: Path = Path()
     costs: RunCosts | None = None
+    is_changed: bool = False
 
     @property
     def exit_code(self) -> Exit:
@@ -55,6 +56,16 @@ class RunView:
 
     @property
     def notice(self) -> str | None:
+        """What no figure is shown without: records that were changed, and what of the run nobody observed; or None."""
+        return " ".join(filter(None, (self.changed, self._unobserved))) or None
+
+    @property
+    def changed(self) -> str | None:
+        """That the records are not the run's own, where they are not."""
+        return f"RECORDS CHANGED: in run {self.header['id']} {RECORDS_CHANGED}." if self.is_changed else None
+
+    @property
+    def _unobserved(self) -> str | None:
         """What of the run is authored, recorded or of an unknown model; None when all was observed of a known one."""
         candidate, judge = self.header["models"]["candidate"], self.header["models"]["judge"]
         if self.header.get("answers") is not None:

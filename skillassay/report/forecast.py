@@ -13,7 +13,7 @@ from skillassay.suites.forecast import MOST_CASES, N_SIMULATED, Aim, Forecast, N
 
 PLAN_FORMAT = 1
 """Version of the JSON. New fields leave it; one that changes its meaning or goes raises it."""
-NONE = "none"
+NONE, NOT_MEASURED = "none", "?"
 
 MODEL = (
     "cases are independent; a repeat passes whole or not at all, without the skill as often as the base rate says; "
@@ -29,9 +29,9 @@ def render_forecasts(forecasts: Sequence[Forecast], aim: Aim, *, rule: str, run:
     rows = [
         (
             one.skill_path,
-            str(one.n_cases),
+            str(one.n_cases) if run is None else f"{one.n_measured}/{one.n_cases}",
             f"{one.base_rate:.2f}{'' if one.n_measured or run is None else '?'}",
-            *map(_lift, _lifts(one, run)),
+            *_lifts(one, run),
             *(_need(need, one) for need in one.needs),
         )
         for one in forecasts
@@ -47,13 +47,17 @@ def render_forecasts(forecasts: Sequence[Forecast], aim: Aim, *, rule: str, run:
 
 def _legend(aim: Aim, run: str | None) -> tuple[str, ...]:
     over = "over: the mean lift above which the interval can lie above zero at all, every case gaining as much"
-    measured = "was: as least, each case as hard as it was in that run"
+    measured = (
+        "was: as least, each case as hard as it was in that run (none: no lift would be shown; ?: the run did not "
+        "measure each case)"
+    )
+    cases = "cases: how many of them the run measured without the skill, of how many"
     base = "as asked" if run is None else f"the mean of mode none in run {run}; with ? as asked, the run has none"
     least = f"least: the least lift shown with power {aim.wanted:g} at repeats {aim.repeats}, all cases alike"
     needs = f"x1, x3 …: cases it takes for a lift of {aim.lift:g} with power {aim.wanted:g} at so many repeats"
     return (
         f"base: share of repeats that pass without the skill ({base})",
-        *((over,) if run is None else ()),
+        *((over,) if run is None else (cases,)),
         f"{least} ({N_SIMULATED} simulated suites)",
         *((measured,) if run is not None else ()),
         f"{needs} (> {MOST_CASES}: more than were tried; -: the base leaves no room for it)",
@@ -66,9 +70,12 @@ def _rule(rule: str) -> str:
     return "rule point: any mean lift above zero passes; counted here is what the 95 % interval would show besides"
 
 
-def _lifts(one: Forecast, run: str | None) -> tuple[float | None, float | None]:
+def _lifts(one: Forecast, run: str | None) -> tuple[str, str]:
     """What a row has room for: the closed form follows from the number of cases, and `check` says it too."""
-    return (one.least_possible, one.least_lift) if run is None else (one.least_lift, one.least_as_measured)
+    if run is None:
+        return _lift(one.least_possible), _lift(one.least_lift)
+    is_whole = 0 < one.n_measured == one.n_cases
+    return _lift(one.least_lift), _lift(one.least_as_measured) if is_whole else NOT_MEASURED
 
 
 def _lift(lift: float | None) -> str:

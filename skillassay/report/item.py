@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
-
 from skillassay.calibration.items import Item
 from skillassay.errors import TrialError
 from skillassay.judging.behavior import parse_answer
 from skillassay.printable import one_line
+from skillassay.report.layout import whole
 
 RULE = "-"
 TAB = 4
@@ -61,5 +60,5 @@ def _wrapped(line: str, columns: int) -> list[str]:
     expanded = line.expandtabs(TAB)
     n_indent = min(len(expanded) - len(expanded.lstrip(" ")), _MOST_INDENT, columns // 2)
     indent = " " * (2 + n_indent)
-    shown = one_line(line)
-    return textwrap.wrap(shown, columns, initial_indent=indent, subsequent_indent=indent) or [""]
+    shown = one_line(line).strip()
+    return whole(shown, columns, lead=indent) if shown else [""]

@@ -7,6 +7,7 @@ from typing import Any
 
 from skillassay.scoring.judges import Between, Flip, judges_of
 from skillassay.scoring.scores import Row
+from skillassay.scoring.second import SecondWords
 from skillassay.statistics.interval import Estimate, Interval
 
 MOST_FLIPS = 20
@@ -24,7 +25,7 @@ def judge_texts(rows: Sequence[Row], header: Mapping[str, Any]) -> list[str]:
             f"{_interval(report.interval)}"
         )
     if second is not None and report.between is not None:
-        texts += [_who(second), *_between(report.between)]
+        texts += [_who(second), *_between(report.between), *_missing(report.second)]
     texts += [_flip(flip) for flip in report.flips[:MOST_FLIPS]]
     if len(report.flips) > MOST_FLIPS:
         texts.append(f"and {len(report.flips) - MOST_FLIPS} more criteria; result.json has them all")
@@ -43,6 +44,13 @@ def _between(between: Between) -> list[str]:
         return [f"the judges agree on none {shared}"]
     numbers = f"kappa {_number(between.kappa)}, correlation {_number(between.correlation)}"
     return [f"the judges agree on {between.agreed} {shared}{_interval(between.interval)}, {numbers}"]
+
+
+def _missing(second: SecondWords | None) -> list[str]:
+    if second is None or second.n == second.of:
+        return []
+    whys = ", ".join(f"{n} {why}" for why, n in second.missing.items())
+    return [f"{second.of - second.n} of {second.of} criteria are without a word of the second judge: {whys}"]
 
 
 def _interval(interval: Interval | None) -> str:

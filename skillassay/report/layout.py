@@ -35,8 +35,13 @@ def columns_table(headers: Sequence[str], rows: Sequence[Sequence[str]], align: 
 
 def reason(text: str, columns: int, *, lead: str, most_lines: int = MOST_LINES) -> list[str]:
     """A reason of any length, on a few lines; words wider than a line (Japanese, a wall of letters) are cut."""
+    return whole(clip(one_line(text), (columns - len(lead)) * most_lines), columns, lead=lead)
+
+
+def whole(text: str, columns: int, *, lead: str) -> list[str]:
+    """All of a text behind ``lead``, on as many lines as it takes; words wider than a line are cut, and stay."""
     room = columns - len(lead)
-    words = clip(one_line(text), room * most_lines).split(" ")
+    words = one_line(text).split(" ")
     return wrap(" ".join(piece for word in words for piece in _pieces(word, room)), columns, lead=lead, deeper=0)
 
 

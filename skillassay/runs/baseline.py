@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from skillassay.calibration.judged import answered_names
 from skillassay.canonical import pretty_text
 from skillassay.contract.frozen import frozen_differences
 from skillassay.errors import InputError, StoreError
@@ -23,8 +24,7 @@ from skillassay.formats import read_object
 from skillassay.gate.regression import is_regression_line
 from skillassay.holdout.doubts import TUNING
 from skillassay.inside import write_inside
-from skillassay.runs.record import content_digest
-from skillassay.runs.store import RUNS, list_runs, read_header, read_records, read_result
+from skillassay.runs.store import RUNS, list_runs, read_header, read_records, read_result, records_changed
 from skillassay.scoring.facts import facts_from_json
 from skillassay.scoring.regression import Baseline, CaseState, baseline_from_json, baseline_json, case_states
 from skillassay.scoring.scores import score_run
@@ -102,7 +102,7 @@ def why_none(folder: Path, header: Header) -> str | None:
     result = read_result(folder)
     if result is None or result["interrupted"]:
         return "it did not end"
-    if content_digest(read_records(folder)) != result["content_digest"]:
+    if records_changed(result, read_records(folder)):
         return "its records are not those that it ended with"
     if header["settings"].get("purpose") == TUNING:
         return "it was for tuning"
@@ -116,8 +116,7 @@ def freeze_baseline(folder: Path, header: Header, *, pinned: bool) -> Baseline:
     """The states of a stored run's cases as recorded, and the names under which its judge answered."""
     records = tuple(read_records(folder))
     rows = score_run(facts_from_json(header["facts"]).plan, records, slices={}).rows
-    named = {record.judge.model for record in records} - {None}
-    judges = () if header["models"]["judge"]["is_fixture"] else tuple(sorted(filter(None, named)))
+    judges = () if header["models"]["judge"]["is_fixture"] else tuple(sorted(answered_names(records)))
     return Baseline(run=header["id"], pinned=pinned, cases=case_states(rows, header["cases"]), judges=judges)
 
 

@@ -52,6 +52,7 @@ from skillassay.runs.store import (
     read_header,
     read_records,
     read_result,
+    records_changed,
     run_folder,
 )
 from skillassay.runs.trial import TrialParts
@@ -255,10 +256,11 @@ def load_view(root: Path, run_id: str | None) -> RunView:
     records = tuple(read_records(folder))
     known = _known(root, folder, facts, header, records)
     wrong = wrong_in(known.judge.reading.reads, header["id"])
-    besides = replace(known, adjudications=said, voided=doubt, wrong=wrong)
+    is_changed = records_changed(result, records)
+    besides = replace(known, adjudications=said, voided=doubt, wrong=wrong, is_changed=is_changed)
     assessment = assess(facts, records, moved=moved, interrupted=interrupted, besides=besides)
     ended = result or {"occurred_at": header["created_at"], "no_evidence": {}}
-    return _view(facts, assessment, header, folder, ended)
+    return replace(_view(facts, assessment, header, folder, ended), is_changed=is_changed)
 
 
 def _view(

@@ -21,7 +21,7 @@ from skillassay.runs.keeping import refuse_without_texts
 from skillassay.runs.plan import Mode, PlannedTrial
 from skillassay.runs.record import TrialRecord
 from skillassay.runs.retention import FULL
-from skillassay.runs.store import read_header, read_records, run_folder
+from skillassay.runs.store import read_header, read_records, refuse_changed, run_folder
 from skillassay.scoring.facts import facts_from_json
 from skillassay.suites.case import Case
 
@@ -144,6 +144,7 @@ def _load(root: Path, run: str, mode: Mode) -> _Stored:
     if not cases:
         ran = ", ".join(one.value for one in plan.modes)
         raise InputError(f"run {header['id']} has no trial in mode {mode.value}", hint=f"its modes: {ran}")
+    refuse_changed(folder, read_records(folder))
     last: dict[TrialKey, TrialRecord] = {}
     for record in read_records(folder):
         key = (record.suite, record.case_id, record.repeat)

@@ -12,6 +12,7 @@ from pathlib import Path
 from skillassay.errors import SkillassayError
 from skillassay.report.base import RunView
 from skillassay.runs.evaluation import load_view
+from skillassay.runs.record import RECORDS_CHANGED
 from skillassay.runs.store import list_runs, read_header, run_folder
 from skillassay.scoring.comparison import incompatibilities, other_judges
 
@@ -52,6 +53,8 @@ def _why_not(root: Path, run_id: str, views: list[RunView]) -> str | None:
         if differences:
             return differences[0]
     view = load_view(root, run_id)
+    if view.is_changed:
+        return RECORDS_CHANGED
     judges = other_judges(*((one.header, one.assessment) for one in (views[0], view))) if views else ()
     if judges:
         return judges[0]

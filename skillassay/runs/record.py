@@ -72,7 +72,8 @@ class Spent:
 
     ``n_cached`` of the calls were answered from the cache: their tokens are in ``usage``, which tells what the trial
     takes, and nothing was billed for them in this run. ``waited_s`` was waited before attempts: for the pace, for a
-    server that asked for it, and between retries.
+    server that asked for it, and between retries. ``models`` holds every name told, None for a reply without one, where
+    not all replies told the same; else it is empty.
     """
 
     n_calls: int = 0
@@ -82,6 +83,7 @@ class Spent:
     n_cached: int = 0
     cached_usage: Usage = field(default_factory=Usage)
     waited_s: float = 0.0
+    models: tuple[str | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,7 +229,7 @@ def record_from_json(value: Json) -> TrialRecord:
         body["activated"], body["scripts"] = tuple(body["activated"]), tuple(body["scripts"])
         for side in ("candidate", "judge", *(("second",) if body.get("second") else ())):
             usages = {name: Usage(**body[side][name]) for name in ("usage", "cached_usage") if name in body[side]}
-            body[side] = Spent(**{**body[side], **usages})
+            body[side] = Spent(**{**body[side], **usages, "models": tuple(body[side].get("models", ()))})
         body["arm"], body["hashes"] = _arm(body.get("arm")), _hashes(body.get("hashes"))
         body["samples"] = tuple(map(_sample, body.get("samples", ())))
         body["observed"] = None if body.get("observed") is None else Observed(**body["observed"])
@@ -265,6 +267,9 @@ def _is_consistent(record: TrialRecord) -> bool:
     return not record.outcome.scored or (record.outcome.status == "PASS") == (record.k == record.n_criteria)
 
 
+RECORDS_CHANGED = "the records are not those that the result was made of"
+
+
 def content_digest(records: Iterable[TrialRecord]) -> str:
     """SHA-256 over the records' content in trial order, whatever order they were written in.
 
@@ -279,7 +284,8 @@ def content_digest(records: Iterable[TrialRecord]) -> str:
         for key in _VOLATILE:
             del content[key]
         for side in ("candidate", "judge", *(("second",) if content["second"] else ())):
-            del content[side]["n_cached"], content[side]["cached_usage"], content[side]["waited_s"]
+            for key in ("n_cached", "cached_usage", "waited_s", *(() if content[side]["models"] else ("models",))):
+                del content[side][key]
         # What is not there stays out, as in records from before there were these fields.
         for mark in content["marks"]:
             for key in ("file", "differed"):

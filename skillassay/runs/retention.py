@@ -134,7 +134,7 @@ class Retention:
     def _is_word(self, place: tuple[str, ...], word: str) -> bool:
         if place[0] == "hashes":
             return _HEX.fullmatch(word) is not None
-        if place[-1] == "model":
+        if place[-1] in {"model", "models"}:
             return word == OTHER_MODEL or self._is_model(word)
         return word in _WORDS or word in self.names or (place == ("arm", "tools") and bool(_TOOL.fullmatch(word)))
 
@@ -149,9 +149,11 @@ class Retention:
         return kept
 
     def _spent(self, spent: Spent) -> Spent:
-        if spent.model is None or self._is_model(spent.model):
-            return spent
-        return replace(spent, model=OTHER_MODEL)
+        model, models = self._model(spent.model), tuple(map(self._model, spent.models))
+        return spent if (model, models) == (spent.model, spent.models) else replace(spent, model=model, models=models)
+
+    def _model(self, told: str | None) -> str | None:
+        return told if told is None or self._is_model(told) else OTHER_MODEL
 
     def _is_model(self, told: str) -> bool:
         """Whether a model answered under a name that was asked for, or under a revision of it made of known words."""

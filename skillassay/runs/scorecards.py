@@ -16,6 +16,7 @@ from skillassay.contract.frozen import require_whole
 from skillassay.errors import SkillassayError, StoreError
 from skillassay.report.base import RunView
 from skillassay.runs.evaluation import load_view
+from skillassay.runs.record import RECORDS_CHANGED
 from skillassay.runs.selection import is_named, names_of, refuse_unknown
 from skillassay.runs.store import RUNS, list_runs, read_header
 from skillassay.scoring.comparison import incompatibilities, other_judges
@@ -58,6 +59,8 @@ def read_scorecard(root: Path, *, skills: Sequence[str] = (), last: int | None =
 
 
 def _of(view: RunView) -> tuple[SkillRun, ...]:
+    if view.is_changed:
+        raise StoreError(RECORDS_CHANGED, hint="restore the folder of the run")
     return skill_runs(view.header, view.facts, view.assessment, date=view.occurred_at)
 
 

@@ -19,7 +19,7 @@ import json
 import os
 import secrets
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,7 +28,7 @@ from typing import Any
 from skillassay.canonical import Json, JsonProblem, parse_json, pretty_text, write_atomic
 from skillassay.errors import StoreError
 from skillassay.inside import refuse_links
-from skillassay.runs.record import TrialRecord, record_from_json, record_to_json
+from skillassay.runs.record import RECORDS_CHANGED, TrialRecord, content_digest, record_from_json, record_to_json
 from skillassay.runs.retention import Retention, load_key
 
 RUNS = ".skillassay/runs"
@@ -232,6 +232,23 @@ def read_records(folder: Path) -> Iterator[TrialRecord]:
                 yield record_from_json(parse_json(line.decode("utf-8")))
             except (JsonProblem, UnicodeDecodeError, StoreError) as error:
                 raise StoreError(f"{path}, line {number}: {error}", hint="the record was damaged; run again") from error
+
+
+def records_changed(result: Mapping[str, Any] | None, records: Iterable[TrialRecord]) -> bool:
+    """Whether a run that ended has other records than it ended with; one without an end has nothing to differ from.
+
+    It catches an accident and a plain edit, and no more: whoever edits the records can edit the digest too.
+    """
+    if result is None or result["interrupted"]:
+        return False
+    return bool(content_digest(records) != result["content_digest"])
+
+
+def refuse_changed(folder: Path, records: Iterable[TrialRecord]) -> None:
+    """Raise :class:`StoreError` where nothing new may rest on these records of a run."""
+    if records_changed(read_result(folder), records):
+        hint = "restore the folder, end the run with `skillassay eval --resume`, or run again; nothing was written"
+        raise StoreError(f"run {folder.name}: {RECORDS_CHANGED}", hint=hint)
 
 
 def keep_out_of_git(root: Path) -> None:

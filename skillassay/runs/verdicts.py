@@ -43,7 +43,9 @@ class Bench:
 
 @dataclass(slots=True)
 class Heard:
-    """What a trial has heard of its judges. ``left_open`` has the rulings without a verdict by criterion."""
+    """What a trial has heard of its judges. ``left_open`` has the rulings without a verdict by criterion, ``told`` each
+    name under which a side replied.
+    """
 
     spent: dict[str, Spent] = field(default_factory=lambda: {FIRST: Spent()})
     reply: str | None = None
@@ -51,6 +53,7 @@ class Heard:
     samples: list[Sample] = field(default_factory=list)
     left_open: dict[str, Ruling] = field(default_factory=dict)
     failure: TrialError | None = None
+    told: dict[str, list[str | None]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +177,9 @@ def _keep(sample: Sample, bench: Bench, heard: Heard) -> None:
 
 
 def _book(reply: ModelReply, heard: Heard, side: str) -> None:
-    spent = heard.spent.get(side, Spent())
+    spent, told = heard.spent.get(side, Spent()), heard.told.setdefault(side, [])
+    if reply.model not in told:
+        told.append(reply.model)
     heard.spent[side] = Spent(
         n_calls=spent.n_calls + 1,
         n_attempts=spent.n_attempts + reply.n_attempts,
@@ -183,6 +188,7 @@ def _book(reply: ModelReply, heard: Heard, side: str) -> None:
         n_cached=spent.n_cached + reply.cached,
         cached_usage=spent.cached_usage.plus(reply.usage) if reply.cached else spent.cached_usage,
         waited_s=round(spent.waited_s + reply.waited_s, 3),
+        models=tuple(told) if len(told) > 1 else (),
     )
     if side == FIRST:
         heard.reply = reply.turn.text

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from skillassay.calibration.judged import answered_names
 from skillassay.calibration.sampling import called_wrong
 from skillassay.calibration.verdicts_read import VerdictRead
 from skillassay.gate.decide import Decision, GateInput, decide
@@ -55,7 +56,8 @@ class Assessment:
 class Besides:
     """What is known of a run besides its records: what people said of it, why the holdout that it planned counts no
     more, what is known of a live run's judge, what it is compared with, who approved it, its id. ``cases`` are the
-    digests of all cases, ``wrong`` what readers call wrong of its verdicts."""
+    digests of all cases, ``wrong`` what readers call wrong of its verdicts; ``is_changed`` tells records that are not
+    those that its result was made of."""
 
     adjudications: Sequence[Adjudication] = ()
     voided: str | None = None
@@ -65,6 +67,7 @@ class Besides:
     approvals: tuple[Approval, ...] = ()
     run_id: str = ""
     wrong: tuple[VerdictRead, ...] = ()
+    is_changed: bool = False
 
 
 NOTHING = Besides()
@@ -153,6 +156,7 @@ def _decide(
         suite_regressions=regressions[1:],
         approvals=besides.approvals,
         run_id=besides.run_id,
+        is_changed=besides.is_changed,
         content_digest=content_digest(row.record for row in scores.rows),
     )
     return scores, breakdown, decide(scores, given)
@@ -162,8 +166,8 @@ def _regressions(facts: RunFacts, scores: Scores, besides: Besides) -> tuple[Reg
     """The whole run against its baseline, then each planned suite that states a threshold of its own."""
     if besides.baseline is None:
         return ()
-    models = {row.record.judge.model for row in scores.rows} if not facts.is_fixture else set()
-    judges = (besides.baseline.judges, tuple(sorted(filter(None, models))))
+    named = () if facts.is_fixture else answered_names(row.record for row in scores.rows)
+    judges = (besides.baseline.judges, tuple(sorted(named)))
     names = {f"{trial.suite}/{trial.case_id}": trial.suite for trial in facts.plan.trials}
     scopes: list[tuple[str | None, Fraction | None]] = [(None, facts.gate.regression_max)]
     planned = set(names.values())

@@ -66,6 +66,7 @@ SCORING_FILES = (
     "scoring/regression.py",
     "scoring/repeats.py",
     "scoring/scores.py",
+    "scoring/second.py",
     "scoring/slices.py",
     "statistics/*.py",
     "suites/case.py",

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from skillassay.calibration.judged import answered_names
 from skillassay.contract.frozen import frozen_differences
 from skillassay.contract.groups import FIELDS, RESULT
 from skillassay.errors import Exit
@@ -159,9 +160,8 @@ def _as_answered(
     """
     if all(header["models"].get(side, {"is_fixture": True})["is_fixture"] for header, _ in (old, new)):
         return (None, None)
-    spent = [[getattr(row.record, side) for row in assessment.scores.rows] for _, assessment in (old, new)]
-    answered = [{one.model for one in of_run if one is not None} for of_run in spent]
-    return tuple(", ".join(sorted(filter(None, names))) or None for names in answered)
+    records = [[row.record for row in assessment.scores.rows] for _, assessment in (old, new)]
+    return tuple(", ".join(sorted(answered_names(of_run, side))) or None for of_run in records)
 
 
 def _names_differ(names: tuple[str | None, ...], side: str = "judge") -> tuple[str, ...]:

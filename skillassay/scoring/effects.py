@@ -90,10 +90,10 @@ def normalized_gain(rows: Sequence[Row], skill_path: str | None) -> Fraction | N
 
 
 def prices(totals: Sequence[ModeTotal]) -> tuple[Price, ...]:
-    """What each mode costs more than ``none``; nothing where that was not planned or scored other trials."""
+    """What each mode costs more than ``none``; nothing where either was not scored whole: fewer trials are others."""
     by_mode = {total.mode: total for total in totals}
     base = by_mode.get(Mode.NONE)
-    if base is None:
+    if base is None or not base.n or base.n != base.n_planned:
         return ()
     return tuple(
         Price(mode=total.mode, tokens=_difference(_tokens(total), _tokens(base)), criteria=total.k - base.k)

@@ -15,6 +15,7 @@ from skillassay.canonical import Json
 from skillassay.judging.samples import FAIL, PASS, UNGROUNDED
 from skillassay.runs.record import TrialRecord
 from skillassay.scoring.scores import Row
+from skillassay.scoring.second import SecondWords, second_words
 from skillassay.statistics.agreement import cohens_kappa, phi
 from skillassay.statistics.interval import Estimate, Interval
 from skillassay.statistics.rates import wilson
@@ -71,13 +72,14 @@ class Between:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeReport:
-    """What is told of a run's judges. ``between`` is None without a second judge."""
+    """What is told of a run's judges. ``between`` and ``second`` are None without a second judge."""
 
     samples: int
     unanimous: int
     n: int
     flips: tuple[Flip, ...]
     between: Between | None
+    second: SecondWords | None = None
 
     @property
     def interval(self) -> Interval | None:
@@ -115,10 +117,17 @@ def judges_json(rows: Sequence[Row], header: Mapping[str, Any]) -> dict[str, Jso
             for flip in report.flips
         ],
     }
-    return {"judges": told | ({} if report.between is None else {"second": _between_json(report.between, header)})}
+    if report.between is not None:
+        told["second"] = {**_between_json(report.between, header), **_missing_json(report.second)}
+    return {"judges": told}
 
 
-def _between_json(between: Between, header: Mapping[str, Any]) -> Json:
+def _missing_json(second: SecondWords | None) -> dict[str, Json]:
+    """On how much the second judge has no word; it was never asked where the first was not heard on anything."""
+    return {} if second is None else {"without_word": second.of - second.n, "why_without": dict(second.missing)}
+
+
+def _between_json(between: Between, header: Mapping[str, Any]) -> dict[str, Json]:
     model = header["models"]["second"]
     return {
         "id": model["label"],
@@ -173,6 +182,7 @@ def build_judge_report(rows: Sequence[Row], *, samples: int, has_second: bool) -
         between=Between(table=((cells[0][0], cells[0][1]), (cells[1][0], cells[1][1])), n_first=len(decided))
         if has_second
         else None,
+        second=second_words(row.record for row in rows) if has_second else None,
     )
 
 

@@ -3,8 +3,9 @@
 Made from the skill's bytes alone, so that equal bytes have equal placebos:
 
 - SKILL.md keeps its frontmatter byte for byte (CRLF as LF), so name and description too. Each line of its body keeps
-  its indentation, the mark it begins with (``##``, ``-``, ``1.``, a fence) and its number of characters; the rest is
-  text out of ``SENTENCES``, whole words only, filled up with dots. So headings and lists stay, and no word does.
+  its indentation, the mark it begins with (``##``, ``-``, ``1.`` with a blank behind it, or the ticks of a fence) and
+  its number of characters; the rest is text out of ``SENTENCES``, whole words only, filled up with dots. So headings,
+  lists and fences stay. No word does, nor what else a line holds: the language of a fence, the bars of a table, a rule.
 - Every other text is filled in the same way. A file of a kind that an interpreter runs becomes empty: it keeps its
   name, exits 0 and prints nothing, so that the tools offered are byte for byte those of the skill. What is no text
   becomes as many NUL bytes.
@@ -151,14 +152,16 @@ class _Words:
 
     def take(self, n_chars: int) -> str:
         """Whole words, then dots, of exactly this many characters; the word that did not fit is the next one."""
-        text = ""
+        taken: list[str] = []
+        n_left = n_chars
         while True:
             word = self._held or next(self._words)
-            longer = f"{text} {word}" if text else word
-            if len(longer) > n_chars:
+            n_more = len(word) + (1 if taken else 0)
+            if n_more > n_left:
                 self._held = word
-                return text + "." * (n_chars - len(text))
-            text, self._held = longer, None
+                return " ".join(taken) + "." * n_left
+            taken.append(word)
+            self._held, n_left = None, n_left - n_more
 
 
 def filled(text: str, take: Callable[[int], str]) -> str:

@@ -15,6 +15,7 @@ from tests.conftest import Evaluated
 from tests.project import BAD, GOOD, HELLO, REPOSITORY, Cli, build_small, edit, rule, small_case, small_rules
 
 FORBIDS = {"id": "no-date", "type": "not_contains", "text": "tomorrow"}
+SHORT = {"id": "short", "type": "line_count", "max": 99}
 HELLO_CHECK = {"id": "hello", "type": "contains", "text": "hello hello"}
 _TRIALS = {f"suite.{name}" for name in ("saturated", "never-passed", "no-difference", "none-better", "flaky")}
 PAGE = REPOSITORY / "docs" / "reference" / "suite-lint.md"
@@ -42,7 +43,7 @@ def test_what_must_be_mended_fails(cli: Cli) -> None:
     assert report["passed"] is False
     assert kinds(report)["suite.case-passes-idly"] == ["one"]
     (cli.root / "evals/quality.json").write_text(
-        json.dumps({"suite": "quality", "version": "1.0.0", "cases": [small_case("one", checks=[FORBIDS])]}),
+        json.dumps({"suite": "quality", "version": "1.0.0", "cases": [small_case("one", checks=[SHORT])]}),
         encoding="utf-8",
     )
     assert lint(cli)["passed"] is True
@@ -51,7 +52,7 @@ def test_what_must_be_mended_fails(cli: Cli) -> None:
 
 def test_two_cases_in_one_kind_are_counted_of_all(cli: Cli) -> None:
     """The summary says x of y cases, and how often no judge was asked."""
-    cases = [small_case(name, checks=checks) for name, checks in zip("abc", [[FORBIDS], [FORBIDS], []], strict=True)]
+    cases = [small_case(name, checks=checks) for name, checks in zip("abc", [[SHORT], [SHORT], []], strict=True)]
     build_small(cli.root, cases=cases)
     report = lint(cli)
     (kind,) = (one for one in report["summary"] if one["code"] == "suite.case-passes-idly")

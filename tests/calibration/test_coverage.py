@@ -134,7 +134,7 @@ def test_each_comparison_of_a_judge_keeps_those_before_it(tmp_path: Path) -> Non
     write_certificate(tmp_path, following(tmp_path, replace(certificate, at=LATER)))
     third = following(tmp_path, replace(certificate, at="2026-03-01T00:00:00Z"))
     assert third.before == (Before(at=FIRST, agreed=19, n=20), Before(at=LATER, agreed=20, n=20))
-    assert third.first_at == FIRST
+    assert third.compared_at == {FIRST, LATER, "2026-03-01T00:00:00Z"}
     write_certificate(tmp_path, third)
     assert read_certificates(tmp_path) == (third,)
 

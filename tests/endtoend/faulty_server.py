@@ -52,9 +52,9 @@ def refusal(status: int, word: str, message: str = "told to", **headers: str) ->
 
 
 def said(text: str, finish: str = "STOP") -> Fault:
-    """A reply of these words."""
+    """A reply of these words, under the name that the healthy ones tell."""
     candidate = {"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": finish, "index": 0}
-    return Fault(body=json.dumps({"candidates": [candidate]}).encode())
+    return Fault(body=json.dumps({"candidates": [candidate], "modelVersion": "faulty-001"}).encode())
 
 
 def healthy(_: Asked) -> Fault | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from skillassay.contract.terms import BudgetTerms
-from skillassay.models.prices import Price, Prices, load_prices, prices_from_json, prices_to_json
+from skillassay.models.prices import Price, Prices, load_prices, prices_findings, prices_from_json, prices_to_json
 from skillassay.transcript import Usage
 
 HEAD = "prices: 1\nas_of: 2026-11-01\ncurrency: USD\nsource: made up\nmodels:\n"
@@ -155,3 +156,14 @@ def test_the_shipped_template_has_no_price(tmp_path: Path) -> None:
     template = Path(__file__).parents[2] / "evals/prices.template.yaml"
     prices = loaded(tmp_path, template.read_text(encoding="utf-8"))
     assert (prices.models, prices.why_none) == ({}, None)
+
+
+def test_a_list_of_a_day_to_come_is_told(tmp_path: Path) -> None:
+    """Nobody can have looked on the day after today; the day itself is no finding, nor is a list that is not there."""
+    loaded(tmp_path, ONE % ("1", "2"))
+    found = [
+        [one.code for one in prices_findings(tmp_path, NOT_LIMITED, (), on=date(2026, month, day))]
+        for month, day in ((10, 31), (11, 1))
+    ]
+    assert found == [["prices.in-future"], []]
+    assert prices_findings(tmp_path / "nowhere", NOT_LIMITED, (), on=date(2000, 1, 1)) == ()

@@ -6,6 +6,7 @@ import json
 
 from skillassay.calibration.items import Item, judged_criteria
 from skillassay.calibration.labels import LabelledAnswer
+from skillassay.printable import width
 from skillassay.report.item import render_item
 from skillassay.suites.case import Behavior, Case, Criterion
 
@@ -54,3 +55,13 @@ def test_nothing_unseen_reaches_the_terminal() -> None:
     screen = shown(RUBRIC, "    \x1b[2J and \u202e turned")
     assert "\x1b" not in screen
     assert "\u202e" not in screen
+
+
+def test_wide_scripts_stay_within_the_columns() -> None:
+    """A Japanese character takes two columns, and such a text has no blank to break at; nothing of it is lost."""
+    text = "  - " + "日本語の文章" * 30
+    part = shown(RUBRIC, text).split("answer:\n")[1].split("\ncriterion")[0]
+    lines = part.split("\n")
+    assert max(map(width, lines)) <= 60
+    assert all(line.startswith("    ") for line in lines)
+    assert "".join(line.strip() for line in lines).replace(" ", "") == text.replace(" ", "")

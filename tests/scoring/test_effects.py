@@ -87,3 +87,12 @@ def test_p_values_are_adjusted_over_the_skills() -> None:
     records = [scored(t, 5 if t.mode is not Mode.NONE else 0) for t in plan.trials if t.skill_path != "skills/c"]
     adjusted = adjusted_p(score_run(plan, records, slices={}).lifts)
     assert adjusted == {"skills/a": 2 * 2 / 64, "skills/b": 2 / 16}
+
+
+def test_what_was_not_scored_whole_has_no_price() -> None:
+    """Nothing scored is no zero for zero, and two modes that each lost a trial scored others."""
+    scores, _ = run([(5, 1, 5)])
+    nothing = tuple(replace(total, k=0, n=0) for total in scores.totals)
+    one_less = tuple(replace(total, n=total.n - 1) for total in scores.totals)
+    assert prices(nothing) == prices(one_less) == ()
+    assert len(prices(scores.totals)) == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -180,3 +181,11 @@ def test_its_files_are_gone_with_it(tmp_path: Path) -> None:
     assert path.exists()
     placebo.folder.remove()
     assert not path.exists()
+
+
+def test_a_long_line_takes_time_in_proportion(tmp_path: Path) -> None:
+    """A line of a million characters has some 200,000 words: copying all of them for each would take minutes."""
+    started = time.process_time()
+    made = placebo_of(tmp_path, {**FILES, "skills/greeter/references/data.json": b"a" * 1_000_000})
+    assert (made.folder.path / "references" / "data.json").stat().st_size == 1_000_000
+    assert time.process_time() - started < 15

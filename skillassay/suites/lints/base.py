@@ -16,6 +16,8 @@ from skillassay.suites.case import Case
 
 SHOWN_CHARS = 60
 GRAVEST = tuple(Severity)
+FORBIDDING = frozenset({"not_regex", "not_contains"})
+"""Check types that pass on nothing by their nature."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

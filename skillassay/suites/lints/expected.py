@@ -30,6 +30,22 @@ _META = re.compile(r"(?<!\\)[.*+?()\[\]{}|]|\\[a-zA-Z0-9]")
 _ESCAPE = re.compile(r"\\(.)")
 _LETTERS = re.compile(r"[^\W_]")
 
+_QUOTE = r"""["'`“”„«»]?"""
+_ITEM = rf"{_QUOTE}\w[\w-]*(?: \w[\w-]*){{0,2}}{_QUOTE}"
+_CHOICE = r"(?:,? (?:or|oder|ou|o) | ?/ ?)"
+_NO_OTHER = r"(?!(?:not|nicht|non|pas|no)\b)"
+"""``X or not`` asks about X alone and gives it away."""
+_RIGHT = (
+    re.compile(rf"{_QUOTE}{_CHOICE}{_NO_OTHER}{_ITEM}"),
+    re.compile(rf"{_QUOTE}(?:, {_ITEM})+{_CHOICE}{_ITEM}"),
+    re.compile(rf"{_QUOTE}(?:, {_ITEM}){{2,}}(?:[.?!:;)]|$)"),
+)
+_LEFT = (
+    re.compile(rf"{_ITEM}{_CHOICE}{_QUOTE}$"),
+    re.compile(rf"(?:^|[:(]| ){_ITEM}, (?:{_ITEM}, )+{_QUOTE}$"),
+)
+"""What follows and what precedes one of several options: a word that joins alternatives, or a list of short ones."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
@@ -52,14 +68,33 @@ class Expected:
             return any(token.value == self.number for token in scan_numbers(text, self.notation))
         if self.is_json:
             return _without_blanks(self.text) in _without_blanks(text)
-        wanted = folded(self.text)
-        at, whole = 0, folded(text)
-        while (at := whole.find(wanted, at)) >= 0:
-            before, after = whole[at - 1 : at], whole[at + len(wanted) : at + len(wanted) + 1]
-            if not (_joins(before, wanted[0]) or _joins(wanted[-1], after)):
-                return True
-            at += 1
-        return False
+        return any(True for _ in _places(folded(self.text), folded(text)))
+
+    def is_option_in(self, text: str) -> bool:
+        """Whether it stands in a text as one of several to choose from, and nowhere otherwise: that gives no answer.
+
+        Told of texts alone; a figure or a JSON value in a list is not looked for.
+        """
+        if self.number is not None or self.is_json:
+            return False
+        wanted, whole = folded(self.text), folded(text)
+        places = list(_places(wanted, whole))
+        return bool(places) and all(_is_option(whole[:at], whole[at + len(wanted) :]) for at in places)
+
+
+def _places(wanted: str, whole: str) -> Iterator[int]:
+    """Where a folded text stands in another as words of its own."""
+    at = 0
+    while (at := whole.find(wanted, at)) >= 0:
+        before, after = whole[at - 1 : at] if at else "", whole[at + len(wanted) : at + len(wanted) + 1]
+        if not (_joins(before, wanted[0]) or _joins(wanted[-1], after)):
+            yield at
+        at += 1
+
+
+def _is_option(before: str, after: str) -> bool:
+    """Whether what stands around a value puts it beside an alternative."""
+    return any(rule.search(before) for rule in _LEFT) or any(rule.match(after) for rule in _RIGHT)
 
 
 def _joins(left: str, right: str) -> bool:
@@ -79,6 +114,12 @@ def expected_values(case: Case) -> Iterator[Expected]:
     texts += [("references", one.response) for one in references]
     found += [Expected(item=item, text=text, is_answer=True) for item, text in texts if text]
     yield from filter(is_telling, found)
+
+
+def options_in_query(case: Case) -> frozenset[str]:
+    """The checks whose value stands in the query as one of several options, however short it is."""
+    found = (_of_check(check) for check in case.checks)
+    return frozenset(value.item for value in found if value is not None and value.is_option_in(case.query))
 
 
 def is_telling(value: Expected) -> bool:

@@ -1,6 +1,7 @@
 """Expected values that a candidate can copy: from the query, the case's files, or the skill. Owns what each means.
 
-In the query a value is given away in every mode: the case measures copying. In a file of the case it may be what is to
+In the query a value is given away in every mode: the case measures copying; where it is one of several options there,
+nothing is given away, and it is a note. In a file of the case it may be what is to
 be found there, so that this is a note. In the skill a whole answer or a figure is the case's own answer, and the lift
 measures that it stands there; a word that must occur is what a skill is there to teach, and a note.
 """
@@ -25,8 +26,11 @@ def leaking_doubts(linted: LintedCase, skill: SkillTexts | None) -> Iterator[Dou
         words = f"{quoted(value.text)} is expected"
         if value.stands_in(case.query):
             hint = "ask so that the answer has to be worked out, or check something that the query does not say"
-            message = f"{words} and stands in the query"
-            yield doubt(IN_QUERY, Severity.WARNING, linted, message, hint=hint, item=value.item)
+            message, severity = f"{words} and stands in the query", Severity.WARNING
+            if value.is_option_in(case.query):
+                hint = "fine where one of several is to be chosen"
+                message, severity = f"{message}, as one of several options", Severity.NOTE
+            yield doubt(IN_QUERY, severity, linted, message, hint=hint, item=value.item)
             continue
         files = [file.path for file in case.files if file.text is not None and value.stands_in(file.text)]
         if files:

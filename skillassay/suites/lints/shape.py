@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from skillassay.findings import Severity, register
 from skillassay.suites.controls import CONTROLS
-from skillassay.suites.lints.base import Doubt, LintedCase, SkillTexts, doubt, quoted
-from skillassay.suites.lints.trivial import FORBIDDING
+from skillassay.suites.lints.base import FORBIDDING, Doubt, LintedCase, SkillTexts, doubt, quoted
 
 NO_CONTROL = register("suite.no-negative-control", "No case shows what a skill must not do.")
 NO_CRITICAL = register("suite.nothing-critical", "No case and no criterion of a skill is critical.")

@@ -1,7 +1,8 @@
 """Answers that say nothing, held against the checks of a case. Owns which these are and how much each of them means.
 
 Five of them: nothing, white space, a refusal in general terms, the query again, the body of the skill. A check that
-forbids something passes on nothing by its nature, and is no finding alone; a case whose checks *all* pass is one. A
+forbids something passes on nothing by its nature, and is no finding alone; a case whose checks *all* pass is one, a
+note where they all forbid beside a rubric. The query again passes on an option that it lists: that is no finding. A
 check of a file of the workspace is never passed by an answer alone. What a judge would say cannot be asked here.
 """
 
@@ -13,7 +14,8 @@ from dataclasses import dataclass
 from skillassay.checks import evaluate
 from skillassay.checks.base import Check, CheckFault, Verdict
 from skillassay.findings import Severity, register
-from skillassay.suites.lints.base import Doubt, LintedCase, SkillTexts, doubt, listed
+from skillassay.suites.lints.base import FORBIDDING, Doubt, LintedCase, SkillTexts, doubt, listed
+from skillassay.suites.lints.expected import options_in_query
 
 CHECK_PASSES = register("suite.check-passes-idly", "A check passes on an answer that says nothing.")
 CASE_PASSES = register("suite.case-passes-idly", "All code checks of a case pass on an answer that says nothing.")
@@ -28,9 +30,6 @@ WORDS = {
     QUERY: "the query said again",
     SKILL: "the skill's own text",
 }
-FORBIDDING = frozenset({"not_regex", "not_contains"})
-"""Check types that pass on nothing by their nature."""
-
 _WHATEVER = frozenset({REFUSAL, QUERY, SKILL})
 
 
@@ -79,7 +78,8 @@ def trivial_doubts(
 
     ``told`` are check and idle answer of what another lint says already: the value itself stands there.
     """
-    whole = _passing_all(linted, idle)
+    options = options_in_query(linted.case)
+    whole = [name for name in _passing_all(linted, idle) if not (options and name == QUERY)]
     for one in idle:
         for name, why in one.undecided.items():
             message = f"on {WORDS[name]} the check has no verdict: {why}"
@@ -87,6 +87,8 @@ def trivial_doubts(
             yield doubt(UNDECIDED, Severity.WARNING, linted, message, hint=hint, item=one.check.check_id)
         # A case is told once: what is said of it as a whole is not said again of a lone check.
         said = set(whole) if len(idle) == 1 else set()
+        if one.check.check_id in options:
+            said.add(QUERY)
         passes = [name for name in one.passes if name not in said and (one.check.check_id, name) not in told]
         if passes and one.check.type not in FORBIDDING:
             yield _check_doubt(linted, one, passes)
@@ -118,7 +120,9 @@ def _case_doubt(linted: LintedCase, whole: list[str]) -> Doubt:
     is_skill_alone = whole == [SKILL]
     if linted.case.rubric:
         message = f"{checks} on {on}: the judge alone stands before it"
-        severity = Severity.NOTE if is_skill_alone else Severity.WARNING
+        # Guards are there to forbid; that the judge asks for the rest is how such a case is meant.
+        is_guarded = all(one["type"] in FORBIDDING for one in linted.case.checks)
+        severity = Severity.NOTE if is_skill_alone or is_guarded else Severity.WARNING
         hint = "add a check that only a right answer passes, so that code decides something of this case"
     else:
         message = f"{checks} on {on}, and there is no rubric: the case passes"

@@ -125,3 +125,40 @@ def test_a_value_in_the_query_is_told_there_alone() -> None:
     check = {"type": "contains", "text": "treasury desk"}
     found = doubts(SKILL, checks=[check], query="The treasury desk?", files={"a.txt": "treasury desk"})
     assert told(found) == [(IN_QUERY, "warning", "k0")]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        'Classify "Please add dark mode" as bug or feature.',
+        "Classify it as bug, feature, or question.",
+        "Ist es ein Fehler oder feature?",
+        "Est-ce un bug ou feature ?",
+        "¿Es bug o feature?",
+        "Answer bug/feature/question.",
+        'Say "feature" or "bug".',
+        "Choose one: feature, bug, question.",
+        "Choose one: bug, question, feature.",
+        "Choose one: bug, feature, question or other.",
+    ],
+)
+def test_one_of_several_options_is_no_leak(query: str) -> None:
+    """Which of them is right the query does not say: a note."""
+    assert told(doubts(checks=[{"type": "contains", "text": "feature"}], query=query)) == [(IN_QUERY, "note", "k0")]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Is this a feature?",
+        "Is this a feature or not?",
+        "This is a feature, is it not?",
+        "It is a bug or feature; I say feature. What is it?",
+        "For this feature the order matters.",
+        "Describe the feature, please.",
+        "The feature and the bug are two things.",
+    ],
+)
+def test_a_value_that_is_no_option_stays_a_leak(query: str) -> None:
+    """Near misses: no alternative, "or not", a clause behind a comma, an option that is then said."""
+    assert told(doubts(checks=[{"type": "contains", "text": "feature"}], query=query)) == [(IN_QUERY, "warning", "k0")]
