@@ -33,7 +33,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "gate": ("gate", "Decide again on a stored run, without a model."),
     "baseline": ("baseline", "Show, pin or unpin the run that new runs are compared with."),
     "compare": ("compare", "Compare two stored runs trial by trial, where their contracts allow it."),
-    "report": ("report", "Show a stored run again as a table, Markdown or JSON."),
+    "report": ("report", "Show a stored run again: table, Markdown, JSON, HTML, JUnit, CSV."),
     "score": ("score", "Score answers that were made elsewhere, without asking a candidate."),
     "scorecard": ("scorecard", "Show what stored runs say of each skill and version, with trends."),
     "events": ("events", "Stream a stored run as JSON lines."),

@@ -3,8 +3,9 @@
 Statement: https://github.com/in-toto/attestation/blob/main/spec/v1/statement.md; predicate (v0.1):
 https://github.com/in-toto/attestation/blob/main/spec/predicates/test-result.md. The subject is the skill's folder with
 in-toto's ``dirHash``, which is the digest here too wherever folding changed nothing; where it did, there is no
-``dirHash`` of the files as stored, and no statement. Of evidence that is a fixture's or ``declared`` the result is
-WARNED, never PASSED: a consumer that knows no other word must not take it for more.
+``dirHash`` of the files as stored, and no statement. Of evidence that is a fixture's or ``declared``, rests on a
+waiver, or holds a trial that failed, the result is WARNED, never PASSED: a consumer that knows no other word must not
+take it for more.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def build_statement(evidence: Evidence, files: SkillFiles, *, suites: Mapping[st
     if files.dir_hash is None:
         return None
     tests = sorted(evidence.cases)
-    is_full = evidence.grade == _MODEL and not evidence.waivers
+    is_full = evidence.grade == _MODEL and not evidence.waivers and not _n_failed(evidence)
     return {
         "_type": STATEMENT_TYPE,
         "subject": [{"name": evidence.skill_path, "digest": {"dirHash": files.dir_hash}}],
@@ -51,6 +52,12 @@ def build_statement(evidence: Evidence, files: SkillFiles, *, suites: Mapping[st
     }
 
 
+def _n_failed(evidence: Evidence) -> int:
+    """Progressive trials that are not PASS: a gate may let a case pass by its share, and no evidence says which."""
+    trials: Mapping[str, Any] = evidence.body["results"]["progressive"]["trials"]
+    return int(trials["planned"]) - int(trials["passed"])
+
+
 def _annotations(evidence: Evidence, files: SkillFiles) -> dict[str, Json]:
     """What a reader must know beside the word: the grade, who answered and judged, and the lift with its interval."""
     body: Mapping[str, Any] = evidence.body
@@ -61,6 +68,7 @@ def _annotations(evidence: Evidence, files: SkillFiles) -> dict[str, Json]:
         "models": {side: model["label"] for side, model in body["models"].items() if isinstance(model, Mapping)},
         "judgeIndependent": body["models"].get("independent"),
         "lift": body.get("lift"),
+        "trials": body["results"]["progressive"]["trials"],
         "leftOutOfDigest": list(files.left_out),
         "runId": evidence.run_id,
         "contentDigest": body["run"]["content_digest"],

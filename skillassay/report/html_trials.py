@@ -128,10 +128,18 @@ def _turns(transcript: Any) -> Iterable[Said]:
         who = {"UserTurn": "user", "ModelTurn": "model", "ToolTurn": "tool"}.get(str(turn.get("who")), "?")
         if isinstance(turn.get("text"), str) and turn["text"]:
             yield Said(who=who, kind="text", text=_cut(turn["text"]) or "")
-        for call in turn.get("calls") or ():
+        for call in _parts(turn, "calls"):
             yield Said(who=who, kind=f"calls {call.get('name')}", text=_cut(_pretty(call.get("args"))) or "")
-        for result in turn.get("results") or ():
+        for result in _parts(turn, "results"):
             yield Said(who=who, kind=f"result of {result.get('name')}", text=_result(result.get("response")))
+
+
+def _parts(turn: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    """The calls or results of a turn; one of another shape as it is, under no name."""
+    found = turn.get(name)
+    parts = found if isinstance(found, list) else [found] if found else []
+    key = "args" if name == "calls" else "response"
+    return [part if isinstance(part, dict) else {"name": "?", key: part} for part in parts]
 
 
 def _result(response: Any) -> str:

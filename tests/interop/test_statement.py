@@ -72,19 +72,26 @@ def test_a_fixture_is_never_more_than_warned(locked: Cli) -> None:
     assert predicate["configuration"][1]["annotations"]["grade"] == "fixture"
 
 
-@pytest.mark.parametrize(("changed", "result"), [({}, "PASSED"), ({"waivers": True}, "WARNED")])
-def test_only_the_model_gate_without_a_waiver_passes(locked: Cli, changed: dict[str, Any], result: str) -> None:
-    """The grade alone is not enough while a waiver stands in for a line."""
+@pytest.mark.parametrize(
+    ("changed", "result"), [({}, "PASSED"), ({"waivers": True}, "WARNED"), ({"failed": True}, "WARNED")]
+)
+def test_only_the_model_gate_without_waiver_or_failed_trial_passes(
+    locked: Cli, changed: dict[str, Any], result: str
+) -> None:
+    """The grade alone is not enough while a waiver stands in for a line, or a trial failed that a share let pass."""
     from skillassay.interop.statement import build_statement
     from skillassay.project import load_project
 
     body = json.loads((locked.root / "evals/evidence/skills/greeter.json").read_text("utf-8"))
     body["decision"] = {"gate": "model_gate", "grade": "model"}
-    if changed:
+    if "failed" in changed:
+        body["results"]["progressive"]["trials"] |= {"passed": 2, "failed": 1}
+    if "waivers" in changed:
         body["waivers"] = [{"waiver": "w", "waiver_digest": "1" * 64, "expires_on": "2027-01-01"}]
     files = load_project(locked.root).usable[0].files
     statement: Any = build_statement(evidence_from_body(body), files, suites={})
     assert statement["predicate"]["result"] == result
+    assert bool(statement["predicate"]["passedTests"]) == (result == "PASSED")
 
 
 def test_folded_files_have_no_dir_hash_and_no_statement(locked: Cli) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from skillassay.report.html_trials import MOST_CASES, MOST_PAGES
-from tests.project import Cli, build_small, records, small_case, small_rules
+from tests.project import Cli, build_small, records, run_folder, small_case, small_rules
 from tests.report.hostile import HOSTILE, build_hostile, hostile_page
 
 VOID = {"meta", "br", "line", "circle", "link", "img", "input"}
@@ -212,3 +213,16 @@ def test_a_comparison_is_a_page_too(cli: Cli) -> None:
     shown = " ".join(" ".join(page.texts).split())
     assert "REGRESSION in progressive" in shown
     assert "quality/two progressive #1 worse, flip PASS 1/1, now FAIL 0/1 now fails: says-hello" in shown
+
+
+def test_a_transcript_of_another_shape_is_shown_as_it_is(cli: Cli) -> None:
+    """A record that something else wrote is no reason to show nothing."""
+    build_small(cli.root)
+    cli("eval")
+    path = run_folder(cli.root) / "trials.jsonl"
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    lines[0]["transcript"] = [{"who": "ModelTurn", "calls": ["odd"]}, 5, {"who": "ToolTurn", "results": {"odd": 1}}]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    ran = cli("report", "--format", "html")
+    assert ran.code == 0
+    assert "calls ?" in " ".join(Page(ran.out).texts)
