@@ -119,6 +119,11 @@ def _add_stated(draft: Draft, entry: Mapping[str, Any]) -> None:
     if not isinstance(text, str) or not text.strip():
         draft.lose("an assertion without text")
         return
+    if str(entry.get("type", "")).replace("-", "_").startswith(("not_", "output_not_", "no_")):
+        # Whether the text is what must not stand there, or says so in words, nobody can tell: read as a demand it would
+        # turn the case round.
+        draft.lose(f"assertion {text[:60]!r} of the type {str(entry['type'])[:40]!r} without its operand")
+        return
     name = entry.get("name")
     draft.add_statement(text, name=name if isinstance(name, str) else None)
     known |= {"type"} if entry.get("type") in _JUDGED else set()

@@ -95,6 +95,16 @@ def test_assertion_objects() -> None:
     assert "of assertion 'Group left open' the fields pattern, type" in imported.lost[1]
 
 
+@pytest.mark.parametrize("kind", ["not_contains", "not-regex", "output_not_matches"])
+def test_a_ban_is_never_read_as_a_demand(kind: str) -> None:
+    """A negative assertion without its operand is listed, and no judge is asked to look for what must not be there."""
+    item = {"id": "a", "prompt": "P", "assertions": [{"type": kind, "text": "password"}, "It is short."]}
+    imported = read_import({"skill_name": "s", "evals": [item]}, source=DATA / "evals.json", skill=None)
+    (only,) = imported.cases
+    assert only["rubric"] == ["It is short."]
+    assert any("'password'" in words and kind in words for words in imported.lost)
+
+
 def test_evals_that_say_which_skill_should_answer() -> None:
     """null and should_trigger are routing cases; a skill that is expected beside statements is told with the case."""
     imported = read("evals-negative.json")
